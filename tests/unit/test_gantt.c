@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* What the trace sinks make of a sequence of records: the ASCII Gantt chart and the timeline. */
+#include <cjson/cJSON.h>
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "obs/account.h"
+#include "obs/gantt.h"
+#include "obs/timeline.h"
+
+static void assert_drawn(char *got, const char *want)
+{
+    cr_assert(got != NULL);
+    cr_assert_str_eq(got, want);
+    free(got);
+}
+
+Test(gantt, one_character_per_step)
+{
+    struct gantt g;
+
+    gantt_init(&g);
+    for (int i = 0; i < 4; i++) {
+        trace_put(&g.sink, i * 20, TRACE_VCPU_IN, 0, i % 2, 0);
+        trace_put(&g.sink, i * 20 + 5, TRACE_VCPU_IN, 1, 7, 0); /* another pCPU */
+        trace_put(&g.sink, i * 20 + 9, TRACE_VCPU_OUT, 1, 7, 0);
+        trace_put(&g.sink, i * 20 + 20, TRACE_VCPU_OUT, 0, i % 2, 0);
+    }
+    assert_drawn(gantt_pcpu(&g, 0, 0, 80, 10), "AABBAABB");
+    assert_drawn(gantt_pcpu(&g, 0, 0, 100, 10), "AABBAABB..");
+    assert_drawn(gantt_pcpu(&g, 0, 20, 60, 10), "BBAA");
+    assert_drawn(gantt_pcpu(&g, 0, 10, 75, 20), "ABAB"); /* ties go to who came first */
+    assert_drawn(gantt_pcpu(&g, 1, 0, 20, 1), ".....HHHH...........");
+    assert_drawn(gantt_pcpu(&g, 2, 0, 30, 10), "...");
+    assert_drawn(gantt_pcpu(&g, 0, 30, 30, 10), "");
+    gantt_free(&g);
+}
+
+Test(gantt, the_larger_part_of_a_step_counts)
+{
+    struct gantt g;
+
+    gantt_init(&g);
+    trace_put(&g.sink, 0, TRACE_VCPU_IN, 0, 0, 0);
+    trace_put(&g.sink, 3, TRACE_VCPU_OUT, 0, 0, 0);
+    trace_put(&g.sink, 3, TRACE_VCPU_IN, 0, 1, 0);
+    trace_put(&g.sink, 7, TRACE_VCPU_OUT, 0, 1, 0);
+    trace_put(&g.sink, 7, TRACE_VCPU_IN, 0, 0, 0);
+    trace_put(&g.sink, 10, TRACE_VCPU_OUT, 0, 0, 0);
+    trace_put(&g.sink, 14, TRACE_VCPU_IN, 0, 2, 0);  /* and it stays */
+    assert_drawn(gantt_pcpu(&g, 0, 0, 10, 10), "A"); /* 3 + 3 against 4 */
+    assert_drawn(gantt_pcpu(&g, 0, 0, 35, 10), "ACCC");
+    assert_drawn(gantt_pcpu(&g, 0, 8, 16, 5), ".C");
+    gantt_free(&g);
+}
+
+Test(gantt, tasks_of_a_vcpu_and_letters)
+{
+    static const int32_t task[] = {0, 25, 26, 51, 52, 61, 62};
+    const ns_t n = sizeof(task) / sizeof(task[0]);
+    struct gantt g;
+
+    gantt_init(&g);
+    trace_put(&g.sink, 0, TRACE_VCPU_IN, 3, 5, 0);
+    for (int i = 0; i < (int)n; i++) {
+        trace_put(&g.sink, i, TRACE_TASK_IN, 3, task[i], 0);
+        trace_put(&g.sink, i + 1, TRACE_TASK_OUT, 3, task[i], 0);
+    }
+    assert_drawn(gantt_vcpu(&g, 3, 0, n, 1), "AZaz09?");
+    assert_drawn(gantt_pcpu(&g, 3, 0, n, 1), "FFFFFFF");
+    for (int i = 0; i < 5000; i++) { /* beyond the first buffer */
+        trace_put(&g.sink, 100 + i, TRACE_TASK_IN, 0, i % 2, 0);
+        trace_put(&g.sink, 101 + i, TRACE_TASK_OUT, 0, i % 2, 0);
+    }
+    assert_drawn(gantt_vcpu(&g, 0, 5096, 5104, 1), "ABAB....");
+    gantt_free(&g);
+}
+
+static int vm_of(void *arg, int vcpu)
+{
+    (void)arg;
+    return vcpu / 2;
+}
+
+static const char *vm_name(void *arg, int vm)
+{
+    (void)arg;
+    return vm == 0 ? "web \"1\"" : "db\\\t2";
+}
+
+static const char *numbered(char *buffer, const char *what, int n)
+{
+    sprintf(buffer, "%s %d", what, n);
+    return buffer;
+}
+
+static const char *vcpu_name(void *arg, int vcpu)
+{
+    return numbered(arg, "vcpu", vcpu);
+}
+
+static const char *task_name(void *arg, int task)
+{
+    return numbered(arg, "task", task);
+}
+
+static char name_buffer[32];
+static const struct timeline_names names = {.npcpus = 2,
+                                            .nvcpus = 4,
+                                            .arg = name_buffer,
+                                            .vm = vm_of,
+                                            .vm_name = vm_name,
+                                            .vcpu_name = vcpu_name,
+                                            .task_name = task_name};
+
+/* A short life of vCPU 2: woken, runs a task that spins, is preempted, idles in HOLD, is watched.
+ */
+static void play(struct trace_sink *s)
+{
+    enum { BLOCKED, READY, RUNNING };
+
+    trace_put(s, 0, TRACE_VCPU_IN, 0, 0, 0);
+    trace_put(s, 0, TRACE_VCPU_STATE, 0, RUNNING, 0);
+    trace_put(s, 0, TRACE_ACTIVITY, 0, TERM_WORK, 0);
+    trace_put(s, 0, TRACE_TASK_IN, 0, 0, 0);
+    trace_put(s, 500, TRACE_TASK_WAKE, 2, 100, 0);
+    trace_put(s, 500, TRACE_VCPU_STATE, 2, READY, 0);
+    trace_put(s, 500, TRACE_ACTIVITY, 2, TERM_STEAL, 0);
+    trace_put(s, 1500, TRACE_VCPU_IN, 1, 2, 0);
+    trace_put(s, 1500, TRACE_VCPU_STATE, 2, RUNNING, 0);
+    trace_put(s, 1500, TRACE_ACTIVITY, 2, TERM_HYP, 0);
+    trace_put(s, 1600, TRACE_ACTIVITY, 2, TERM_OVERHEAD, 0);
+    trace_put(s, 1700, TRACE_TASK_IN, 2, 100, 0);
+    trace_put(s, 1800, TRACE_ACTIVITY, 2, TERM_WORK, 0);
+    trace_put(s, 2800, TRACE_ACTIVITY, 2, TERM_LOCKSPIN, 0);
+    trace_put(s, 3001, TRACE_VCPU_OUT, 1, 2, 1);
+    trace_put(s, 3001, TRACE_VCPU_STATE, 2, READY, 0);
+    trace_put(s, 3001, TRACE_ACTIVITY, 2, TERM_STEAL, 0);
+    trace_put(s, 4000, TRACE_VCPU_IN, 1, 2, 0);
+    trace_put(s, 4000, TRACE_VCPU_STATE, 2, RUNNING, 0);
+    trace_put(s, 4000, TRACE_ACTIVITY, 2, TERM_WORK, 0);
+    trace_put(s, 4500, TRACE_EXIT, 2, 0, 0);
+    trace_put(s, 4600, TRACE_TASK_OUT, 2, 100, 0);
+    trace_put(s, 4700, TRACE_TASK_IN, 2, 100, 0); /* without a wake-up: no second arrow */
+    trace_put(s, 5000, TRACE_MARK, 2, 100, 0);
+    trace_put(s, 5000, TRACE_TASK_OUT, 2, 100, 0);
+    trace_put(s, 5000, TRACE_ACTIVITY, 2, TERM_HELD, 0);
+    trace_put(s, 6000, TRACE_ACTIVITY, 2, TERM_IDLESPIN, 0);
+    trace_put(s, 6500, TRACE_VCPU_OUT, 1, 2, 2);
+    trace_put(s, 6500, TRACE_VCPU_STATE, 2, BLOCKED, 0);
+    trace_put(s, 6500, TRACE_ACTIVITY, 2, TERM_BLOCKED, 0);
+    trace_put(s, 7000, TRACE_TASK_WAKE, 2, 101, -1); /* by a device: no arrow */
+    trace_put(s, 7000, TRACE_TASK_WAKE, 2, 102, 0);  /* never runs: no arrow either */
+    trace_put(s, 7000, TRACE_ACTIVITY, 2, TERM_UNSEEN, 0);
+    trace_put(s, 9000, TRACE_VCPU_STATE, 2, READY, 0);
+    trace_put(s, 9000, TRACE_VCPU_IN, 1, 2, 0);
+    trace_put(s, 9000, TRACE_VCPU_STATE, 2, RUNNING, 0);
+    trace_put(s, 9000, TRACE_ACTIVITY, 2, TERM_WORK, 0);
+    trace_put(s, 9000, TRACE_TASK_IN, 2, 101, 0);
+}
+
+static char *written_timeline(ns_t end)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *out = open_memstream(&text, &len);
+    struct timeline *t = timeline_open(out, &names);
+
+    cr_assert(t != NULL);
+    play(timeline_sink(t));
+    cr_assert_eq(timeline_close(t, end), 0);
+    cr_assert_eq(fclose(out), 0);
+    return text;
+}
+
+static const char *text_in(const cJSON *event, const char *key)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(event, key);
+
+    return cJSON_IsString(item) ? item->valuestring : "";
+}
+
+static ns_t ns_in(const cJSON *event, const char *key)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(event, key);
+
+    cr_assert(cJSON_IsNumber(item), "no number %s", key);
+    return (ns_t)(item->valuedouble * 1000 + 0.5);
+}
+
+static int int_in(const cJSON *event, const char *key)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(event, key);
+
+    return cJSON_IsNumber(item) ? item->valueint : -1;
+}
+
+/* The slices of a track as "name from-to|...": in order and, checked, without overlap. */
+static char *track(const cJSON *events, int pid, int tid)
+{
+    static char text[1000];
+    const cJSON *e;
+    ns_t last = 0;
+
+    text[0] = '\0';
+    cJSON_ArrayForEach(e, events)
+    {
+        if (strcmp(text_in(e, "ph"), "X") != 0 || int_in(e, "pid") != pid ||
+            int_in(e, "tid") != tid)
+            continue;
+        const ns_t from = ns_in(e, "ts"), to = from + ns_in(e, "dur");
+
+        cr_assert(from >= last && to > from, "slices overlap after %s", text);
+        last = to;
+        sprintf(text + strlen(text), "%s %d-%d|", text_in(e, "name"), (int)from, (int)to);
+    }
+    return text;
+}
+
+Test(timeline, tracks_show_where_the_time_went)
+{
+    char *text = written_timeline(10000);
+    cJSON *root = cJSON_ParseWithOpts(text, NULL, true);
+    const cJSON *events = cJSON_GetObjectItemCaseSensitive(root, "traceEvents");
+
+    cr_assert(cJSON_IsArray(events), "no list of events in %s", text);
+    cr_assert_str_eq(track(events, 1, 0), "vcpu 0 0-10000|");
+    cr_assert_str_eq(track(events, 1, 1), "vcpu 2 1500-3001|vcpu 2 4000-6500|vcpu 2 9000-10000|");
+    cr_assert_str_eq(track(events, 2, 0), "task 0 0-10000|");
+    cr_assert_str_eq(track(events, 2, 1), "");
+    cr_assert_str_eq(
+        track(events, 3, 2),
+        "steal 500-1500|task 100 1700-2800|lock spin 2800-3001|steal 3001-4000|"
+        "task 100 4000-4600|task 100 4700-5000|held idle 5000-6000|idle spin 6000-6500|"
+        "unseen wait 7000-9000|task 101 9000-10000|");
+    cr_assert(strstr(text, "\"ts\":3.001,\"dur\":0.999,"), "times are not whole nanoseconds");
+    cJSON_Delete(root);
+    free(text);
+}
+
+Test(timeline, arrows_come_in_pairs_and_names_are_escaped)
+{
+    char *text = written_timeline(10000);
+    cJSON *root = cJSON_ParseWithOpts(text, NULL, true);
+    const cJSON *e, *start = NULL, *finish = NULL;
+    int arrows = 0, processes = 0, threads = 0;
+
+    cJSON_ArrayForEach(e, cJSON_GetObjectItemCaseSensitive(root, "traceEvents"))
+    {
+        const char *ph = text_in(e, "ph");
+        const cJSON *args = cJSON_GetObjectItemCaseSensitive(e, "args");
+
+        if (*ph == 's' || *ph == 'f') {
+            arrows++;
+            *(*ph == 's' ? &start : &finish) = e;
+        }
+        processes += strcmp(text_in(e, "name"), "process_name") == 0;
+        threads += strcmp(text_in(e, "name"), "thread_name") == 0;
+        if (strcmp(text_in(e, "name"), "process_name") == 0 && int_in(e, "pid") > 1)
+            cr_assert_str_eq(text_in(args, "name"), vm_name(NULL, int_in(e, "pid") - 2));
+    }
+    cr_assert_eq(processes, 3);
+    cr_assert_eq(threads, 2 + 4);
+    cr_assert(arrows == 2 && start && finish, "%d ends of arrows", arrows);
+    cr_assert_eq(int_in(start, "id"), int_in(finish, "id"));
+    cr_assert(int_in(start, "pid") == 2 && int_in(start, "tid") == 0);
+    cr_assert(int_in(finish, "pid") == 3 && int_in(finish, "tid") == 2);
+    cr_assert(ns_in(start, "ts") == 500 && ns_in(finish, "ts") == 1700);
+    cr_assert_str_eq(text_in(finish, "bp"), "e");
+    cJSON_Delete(root);
+    free(text);
+}
+
+Test(timeline, an_empty_run_is_valid_and_a_full_disk_is_reported)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *out = open_memstream(&text, &len);
+    struct timeline *t = timeline_open(out, &names);
+
+    cr_assert_eq(timeline_close(t, 0), 0);
+    fclose(out);
+    cJSON *root = cJSON_ParseWithOpts(text, NULL, true);
+    cr_assert(cJSON_IsObject(root), "not JSON: %s", text);
+    cJSON_Delete(root);
+    free(text);
+
+    out = fopen("/dev/full", "w");
+    if (!out)
+        cr_skip_test("no /dev/full");
+    t = timeline_open(out, &names);
+    play(timeline_sink(t));
+    cr_assert_eq(timeline_close(t, 10000), -1);
+    cr_assert_eq(errno, ENOSPC);
+    fclose(out);
+}

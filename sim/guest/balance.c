@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Guest load balancing: new-idle, periodic, nohz idle balance and the active balance of a lone task.
+ * Source: mechanisms.md 1.3 and 2.1 (Linux 6.12 fair.c): plain idleness counts, never the preempted
+ * bit; a task that ran less than migration_cost ago is cache hot; an idle CPU is kicked by the tick of
+ * a CPU with two runnable tasks, or with one whose capacity shrank by more than 17 %.
+ */
+#include "guest/core.h"
+
+#define IMBALANCE_PCT 117
+
+static bool may_move(const struct guest *k, const struct task *t, int to)
+{
+    if (t->pin >= 0 && t->pin != to)
+        return false;
+    return know(k) - t->last_ran >= k->conf.migration_cost;
+}
+
+static struct task *movable(const struct gcpu *from, int to)
+{
+    for (struct task *t = from->queued; t; t = t->qnext)
+        if (may_move(from->guest, t, to))
+            return t;
+    return NULL;
+}
+
+/* The CPU with the most runnable tasks among those that have one to give, or NULL. */
+static struct gcpu *busiest(struct guest *k, const struct gcpu *to)
+{
+    const int words = (k->ncpus + 63) / 64;
+    struct gcpu *best = NULL;
+
+    for (int w = 0; w < words; w++)
+        for (uint64_t m = k->overloaded[w]; m; m &= m - 1) {
+            struct gcpu *c = &k->cpu[w * 64 + __builtin_ctzll(m)];
+
+            if (c != to && (!best || c->nr_running > best->nr_running))
+                best = c;
+        }
+    return best;
+}
+
+static bool pull(struct gcpu *g)
+{
+    struct guest *k = g->guest;
+    struct gcpu *from;
+    struct task *t;
+
+    gcpu_overhead(g, k->costs->guest_balance * k->ncpus);
+    from = busiest(k, g);
+    if (!from || from->nr_running - g->nr_running < 2)
+        return false;
+    t = movable(from, g->id);
+    return t && guest_migrate(k, t, g->id);
+}
+
+static bool policy_balances(struct gcpu *g, bool newidle, bool *moved)
+{
+    struct guest *k = g->guest;
+
+    if (!k->ops->balance)
+        return false;
+    crash_enter(k->ops->head.name, "balance");
+    *moved = k->ops->balance(k, g->id, newidle);
+    crash_leave();
+    return true;
+}
+
+bool guest_newidle(struct gcpu *g)
+{
+    struct guest *k = g->guest;
+    bool moved;
+
+    if (!k->conf.balance || k->nr_overloaded == 0)
+        return false;
+    if (policy_balances(g, true, &moved))
+        return moved;
+    if (g->avg_idle < k->costs->guest_balance * k->ncpus)
+        return false;
+    return pull(g);
+}
+
+static bool shrunk(struct guest *k, int cpu)
+{
+    return guest_capacity(k, cpu) * IMBALANCE_PCT < 1024 * 100;
+}
+
+/* An idle CPU, the first one after `g`, or NULL. */
+static struct gcpu *idle_helper(struct gcpu *g)
+{
+    struct guest *k = g->guest;
+
+    for (int i = 1; i < k->ncpus; i++) {
+        struct gcpu *c = &k->cpu[(g->id + i) % k->ncpus];
+
+        if (!gcpu_has_work(c) && !c->curr)
+            return c;
+    }
+    return NULL;
+}
+
+static void kick_helper(struct gcpu *g)
+{
+    struct guest *k = g->guest;
+    struct gcpu *c;
+
+    if (know(k) < k->next_nohz || k->run_sum >= 2 * k->ncpus)
+        return;
+    if (g->nr_running < 2 && !(g->nr_running == 1 && shrunk(k, g->id)))
+        return;
+    k->next_nohz = know(k) + g->tick_period;
+    c = idle_helper(g);
+    if (!c)
+        return;
+    c->nohz_kick = true;
+    k->hooks->notify(k->hook_arg, g, c);
+}
+
+void guest_periodic(struct gcpu *g)
+{
+    struct guest *k = g->guest;
+    bool moved;
+
+    if (!k->conf.balance || k->ncpus == 1)
+        return;
+    kick_helper(g);
+    if (know(k) < g->next_balance)
+        return;
+    if (!policy_balances(g, false, &moved))
+        moved = k->nr_overloaded > 0 && pull(g);
+    if (moved)
+        g->balance_interval = (ns_t)k->ncpus * NS_MS;
+    else if (g->balance_interval < 2 * (ns_t)k->ncpus * NS_MS)
+        g->balance_interval *= 2;
+    g->next_balance = know(k) + g->balance_interval * (g->curr ? 16 : 1);
+}
+
+/* A lone task on a CPU that lost capacity moves to an idle one that has clearly more. */
+static void active_balance(struct gcpu *g)
+{
+    struct guest *k = g->guest;
+    const int64_t mine = guest_capacity(k, g->id);
+
+    for (int i = 1; i < k->ncpus; i++) {
+        struct gcpu *c = &k->cpu[(g->id + i) % k->ncpus];
+
+        if (c->nr_running != 1 || !c->curr || c->push_to >= 0 || c->curr->pin >= 0 ||
+            !shrunk(k, c->id))
+            continue;
+        if (guest_capacity(k, c->id) * (int64_t)IMBALANCE_PCT >= mine * 100)
+            continue;
+        c->push_to = g->id;
+        k->hooks->notify(k->hook_arg, g, c);
+        return;
+    }
+}
+
+void guest_nohz_balance(struct gcpu *g)
+{
+    g->nohz_kick = false;
+    if (g->nr_running == 0 && !pull(g))
+        active_balance(g);
+}
+
+/* The stopper's work: the current task goes to the CPU that asked for it, if that one is still idle. */
+void guest_push_current(struct gcpu *g)
+{
+    struct guest *k = g->guest;
+    const int to = g->push_to;
+    struct task *t = g->curr;
+
+    g->push_to = -1;
+    if (!t || g->nr_running != 1 || k->cpu[to].nr_running > 0 || t->locks_held)
+        return;
+    runq_push_current(g, to);
+    guest_count(k, "guest_active_balance");
+}
+
+bool guest_migrate(struct guest *k, struct task *t, int to)
+{
+    struct gcpu *from = task_gcpu(t), *c = &k->cpu[to];
+
+    if (t->state != TASK_QUEUED || !guest_allowed(t, to) || from == c)
+        return false;
+    runq_remove(from, t);
+    t->recent = from->id;
+    k->st.migrations++;
+    gcpu_charge(c, 0, k->costs->task_refill);
+    runq_add(c, t, GUEST_MIGRATE);
+    gcpu_update_busy(from);
+    if (!c->curr) {
+        c->need_resched = true;
+        if (!c->in_step) {
+            gcpu_update_busy(c);
+            k->hooks->notify(k->hook_arg, from->in_step ? from : NULL, c);
+        }
+    }
+    return true;
+}

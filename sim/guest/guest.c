@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Making, starting, checking and freeing a guest. All memory of a guest is allocated here.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "guest/core.h"
+
+static const char *const sched_names[] = {"eevdf", "cfs", "fifo", NULL};
+static const char *const nohz_names[] = {"idle", "off", "full", NULL};
+
+#define OFF(f) offsetof(struct guest_conf, f)
+const struct param guest_params[] = {
+    {"scheduler", PARAM_ENUM, OFF(scheduler), "eevdf", 0, 0, sched_names,
+     "order of tasks on a guest CPU", "Linux 6.6+: eevdf; 5.10 (CPS, mwait): cfs"},
+    {"hz", PARAM_INT, OFF(hz), "250", 0, 10000, NULL, "guest tick, Hz; 0 = none",
+     "kernel/Kconfig.hz default"},
+    {"nohz", PARAM_ENUM, OFF(nohz), "idle", 0, 0, nohz_names, "when the guest tick stops",
+     "Linux default"},
+    {"llc", PARAM_INT, OFF(llc), "0", 0, 65536, NULL,
+     "vCPUs per last-level cache as the guest sees it; 0 = one for all", "QEMU default topology"},
+    {"balance", PARAM_BOOL, OFF(balance), "on", 0, 0, NULL,
+     "periodic, new-idle and nohz balancing in the guest", "Linux default"},
+    {"wakeup-preemption", PARAM_BOOL, OFF(wakeup_preemption), "on", 0, 0, NULL,
+     "a woken task may preempt the current one", "Linux default"},
+    {"channel", PARAM_BOOL, OFF(channel), "on", 0, 0, NULL,
+     "off: the guest's policy works without the shared table", "Tandem"},
+    {"equal-selection", PARAM_BOOL, OFF(equal_selection), "off", 0, 0, NULL,
+     "every choice of a vCPU costs selection-cost, whatever it looks at", "Tandem"},
+    {"selection-cost", PARAM_NS, OFF(selection_cost), "103ns", 0, 0, NULL,
+     "price of a selection under equal-selection", "CPS, bare VM"},
+    {"batch", PARAM_NS, OFF(batch), "2us", 0, 0, NULL,
+     "an operation may take effect while at most this much overhead is still owed", "assumed"},
+    {"migration-cost", PARAM_NS, OFF(migration_cost), "500us", 0, 0, NULL,
+     "a task that ran more recently is cache hot for balancing", "Linux sched_migration_cost"},
+    PARAM_END};
+#undef OFF
+
+static int64_t peers_of(const struct guest *k, const struct task_spec *s)
+{
+    int64_t n = s->count;
+
+    if (s->count_mul > 0) {
+        n = k->ncpus * s->count_mul / (s->count_div > 0 ? s->count_div : 1);
+        n = n > 0 ? n : 1;
+    }
+    return n > 0 ? n : k->ncpus;
+}
+
+static void policy_timer(struct engine *e, struct event *ev)
+{
+    struct guest_timer *t = container_of(ev, struct guest_timer, event);
+    struct guest *k = t->guest;
+
+    (void)e;
+    if (!k->ops->timer)
+        return;
+    crash_enter(k->ops->head.name, "timer");
+    k->ops->timer(k, t->cookie);
+    crash_leave();
+}
+
+static int alloc_tasks(struct guest *k)
+{
+    int64_t total = 0;
+    const size_t unit = k->ops->head.unit_size;
+    ns_t *open;
+
+    for (int i = 0; i < k->work->ntasks; i++)
+        total += peers_of(k, &k->work->task[i]);
+    k->ntasks = (int)total;
+    k->task = calloc((size_t)total + 1, sizeof(*k->task));
+    k->task_mem = calloc((size_t)total + 1, unit + 1);
+    open = calloc((size_t)total * (size_t)(k->work->nmarks + 1) + 1, sizeof(*open));
+    k->open = open;
+    return k->task && k->task_mem && open ? 0 : -1;
+}
+
+static void init_task(struct guest *k, struct task *t, const struct task_spec *s, int instance,
+                      uint64_t seed, int first)
+{
+    const uint64_t vm = (uint64_t)k->vm << 32;
+
+    t->guest = k;
+    t->spec = s;
+    t->id = (int)(t - k->task);
+    t->instance = instance;
+    t->peers = peers_of(k, s);
+    t->pin = s->spread ? instance % k->ncpus : s->vcpu >= 0 ? (int)(s->vcpu % k->ncpus) : -1;
+    t->cpu = t->pin >= 0 ? t->pin : t->id % k->ncpus;
+    t->recent = -1;
+    t->state = TASK_UNBORN;
+    t->woken_at = -1;
+    t->irq_cpu = t->cpu;
+    t->priv = k->task_mem + (size_t)t->id * k->ops->head.unit_size;
+    t->open = k->open + (size_t)t->id * (size_t)k->work->nmarks;
+    rng_init(&t->rng, seed, RNG_TASK, vm | (uint64_t)t->id, RNG_PROGRAM);
+    rng_init(&t->shared, seed, RNG_VM, vm | (uint64_t)first, RNG_PHASE);
+    event_init(&t->timer, PHASE_WAKE, (uint32_t)(3 << 24 | (k->task_base + t->id)), task_timer);
+    fair_entity_init(&t->fair, s->weight ? s->weight : FAIR_NICE0, t);
+    pelt_init(&t->util, 0, 0);
+    task_start_program(t);
+}
+
+static int init_tasks(struct guest *k, uint64_t seed)
+{
+    int n = 0;
+
+    if (alloc_tasks(k))
+        return -1;
+    for (int i = 0; i < k->work->ntasks; i++) {
+        const int first = n;
+
+        for (int64_t j = 0; j < peers_of(k, &k->work->task[i]); j++, n++)
+            init_task(k, &k->task[n], &k->work->task[i], (int)j, seed, first);
+    }
+    return 0;
+}
+
+/* Tasks of the templates that meet at barrier b. */
+static int64_t barrier_parties(const struct guest *k, int b)
+{
+    int64_t n = 0;
+
+    if (k->work->barrier[b].parties > 0)
+        return k->work->barrier[b].parties;
+    for (int i = 0; i < k->work->ntasks; i++) {
+        const struct task_spec *s = &k->work->task[i];
+        bool uses = false;
+
+        for (int j = 0; j < s->nops; j++)
+            uses = uses || (s->op[j].code == OP_BARRIER && s->op[j].obj == b);
+        n += uses ? peers_of(k, s) : 0;
+    }
+    return n;
+}
+
+static int init_objects(struct guest *k, uint64_t seed)
+{
+    const struct workload *w = k->work;
+
+    k->lock = calloc((size_t)w->nlocks + 1, sizeof(*k->lock));
+    k->barrier = calloc((size_t)w->nbarriers + 1, sizeof(*k->barrier));
+    k->queue = calloc((size_t)w->nqueues + 1, sizeof(*k->queue));
+    k->cond = calloc((size_t)w->nconds + 1, sizeof(*k->cond));
+    k->device = calloc((size_t)w->ndevices + 1, sizeof(*k->device));
+    if (!k->lock || !k->barrier || !k->queue || !k->cond || !k->device)
+        return -1;
+    for (int i = 0; i < w->nlocks; i++) {
+        k->lock[i].spec = &w->lock[i];
+        list_init(&k->lock[i].spinners);
+        list_init(&k->lock[i].waiters);
+    }
+    for (int i = 0; i < w->nbarriers; i++) {
+        k->barrier[i].spec = &w->barrier[i];
+        k->barrier[i].parties = barrier_parties(k, i);
+        list_init(&k->barrier[i].waiting);
+    }
+    for (int i = 0; i < w->nqueues; i++) {
+        k->queue[i].spec = &w->queue[i];
+        k->queue[i].stamp = calloc((size_t)w->queue[i].capacity, sizeof(ns_t));
+        if (!k->queue[i].stamp)
+            return -1;
+        list_init(&k->queue[i].senders);
+        list_init(&k->queue[i].receivers);
+    }
+    for (int i = 0; i < w->nconds; i++)
+        list_init(&k->cond[i].waiting);
+    for (int i = 0; i < w->ndevices; i++) {
+        k->device[i].spec = &w->device[i];
+        list_init(&k->device[i].pending);
+        rng_init(&k->device[i].rng, seed, RNG_DEVICE, (uint64_t)k->vm << 32 | (uint64_t)i, RNG_SERVICE);
+    }
+    return 0;
+}
+
+static int init_cpus(struct guest *k)
+{
+    const size_t each = k->ops->head.cpu_size;
+
+    k->llc = k->conf.llc > 0 && k->conf.llc < k->ncpus ? (int)k->conf.llc : k->ncpus;
+    k->cpu = calloc((size_t)k->ncpus, sizeof(*k->cpu));
+    k->cpu_mem = calloc((size_t)k->ncpus, each + 1);
+    k->overloaded = calloc((size_t)k->ncpus / 64 + 1, sizeof(uint64_t));
+    k->scan = calloc((size_t)k->ncpus, sizeof(*k->scan));
+    k->self = calloc(1, k->ops->head.self_size + 1);
+    k->params = calloc(1, k->ops->head.params_size + 1);
+    if (!k->cpu || !k->cpu_mem || !k->overloaded || !k->scan || !k->self || !k->params)
+        return -1;
+    for (int i = 0; i < k->ncpus; i++) {
+        gcpu_init(&k->cpu[i], k, i);
+        k->cpu[i].priv = k->cpu_mem + (size_t)i * each;
+        k->scan[i] = k->llc;
+    }
+    return 0;
+}
+
+static int init_hists(struct guest *k)
+{
+    return hist_init(&k->latency) || hist_init(&k->wake) || hist_init(&k->selection) ? -1 : 0;
+}
+
+struct guest *guest_new(struct engine *e, const struct costs *costs, const struct workload *w,
+                        const struct guest_conf *conf, const struct guest_ops *ops,
+                        const void *params, const struct guest_place *place, uint64_t seed,
+                        const struct guest_hooks *hooks, void *hook_arg, char why[160])
+{
+    struct guest *k = calloc(1, sizeof(*k));
+
+    snprintf(why, 160, "out of memory");
+    if (!k)
+        return NULL;
+    k->engine = e;
+    k->costs = costs;
+    k->work = w;
+    k->conf = *conf;
+    k->ops = ops;
+    k->vm = place->vm;
+    k->ncpus = place->ncpus;
+    k->vcpu_base = place->vcpu_base;
+    k->task_base = place->task_base;
+    k->hooks = hooks;
+    k->hook_arg = hook_arg;
+    fair_conf_scaled(&k->fair, k->ncpus);
+    k->fair.tick = conf->hz ? NS_SEC / conf->hz : 0;
+    rng_init(&k->policy_rng, seed, RNG_VM, (uint64_t)k->vm, RNG_POLICY);
+    if (init_cpus(k) || init_tasks(k, seed) || init_objects(k, seed) || init_hists(k)) {
+        guest_free(k);
+        return NULL;
+    }
+    if (params)
+        memcpy(k->params, params, ops->head.params_size);
+    return k;
+}
+
+void guest_free(struct guest *k)
+{
+    if (!k)
+        return;
+    if (k->begun && k->ops->fini)
+        k->ops->fini(k);
+    for (int i = 0; k->queue && i < k->work->nqueues; i++)
+        free(k->queue[i].stamp);
+    hist_free(&k->latency);
+    hist_free(&k->wake);
+    hist_free(&k->selection);
+    free(k->lock);
+    free(k->barrier);
+    free(k->queue);
+    free(k->cond);
+    free(k->device);
+    free(k->open);
+    free(k->task);
+    free(k->task_mem);
+    free(k->cpu);
+    free(k->cpu_mem);
+    free(k->overloaded);
+    free(k->scan);
+    free(k->self);
+    free(k->params);
+    free(k);
+}
+
+int guest_begin(struct guest *k, ns_t start, char why[160])
+{
+    k->start = start;
+    k->spread_since = 0;
+    for (int i = 0; i < GUEST_TIMERS; i++) {
+        k->policy_timer[i].guest = k;
+        event_init(&k->policy_timer[i].event, PHASE_SAMPLE, (uint32_t)(4 << 24 | k->vm),
+                   policy_timer);
+    }
+    if (k->ops->init && k->ops->init(k)) {
+        snprintf(why, 160, "guest policy %s refused to start", k->ops->head.name);
+        return -1;
+    }
+    k->begun = true;
+    for (int i = 0; i < k->ntasks; i++) {
+        struct task *t = &k->task[i];
+        const ns_t at = start + t->spec->start + dist_draw(&t->spec->start_dist, &t->rng);
+
+        if (k->ops->task_init)
+            k->ops->task_init(k, t);
+        if (!t->spec->on_demand)
+            engine_arm(k->engine, &t->timer, at);
+    }
+    return 0;
+}
+
+/* Time of a task that is not current goes to its state. */
+static void settle_task(struct guest *k, struct task *t)
+{
+    const struct gcpu *g = task_gcpu(t);
+
+    switch (t->state) {
+    case TASK_QUEUED:
+    case TASK_WAKING:
+        task_state_time(t, TASK_WAITING);
+        break;
+    case TASK_CURRENT:
+        if (!g->on) {
+            t->acct.term[TASK_STOLEN] += know(k) - t->stolen_from;
+            t->stolen_from = know(k);
+        }
+        break;
+    case TASK_UNBORN:
+    case TASK_BLOCKED:
+    case TASK_DEAD:
+        task_state_time(t, TASK_SLEEPING);
+        break;
+    }
+}
+
+void guest_settle(struct guest *k)
+{
+    guest_areas(k);
+    for (int i = 0; i < k->ncpus; i++)
+        gcpu_settle(&k->cpu[i]);
+    for (int i = 0; i < k->ntasks; i++)
+        settle_task(k, &k->task[i]);
+}
+
+void guest_reset(struct guest *k)
+{
+    memset(&k->st, 0, sizeof(k->st));
+    hist_reset(&k->latency);
+    hist_reset(&k->wake);
+    hist_reset(&k->selection);
+    k->accounted_from = know(k);
+    for (int i = 0; i < k->ntasks; i++)
+        memset(&k->task[i].acct, 0, sizeof(k->task[i].acct));
+}
+
+void guest_check(struct guest *k)
+{
+    const ns_t elapsed = know(k) - k->accounted_from;
+
+    for (int i = 0; i < k->ntasks; i++) {
+        ns_t sum = 0;
+
+        for (int j = 0; j < TASK_TERM_COUNT; j++)
+            sum += k->task[i].acct.term[j];
+        CHECK(sum == elapsed, "vm%d task %d: its time adds up to %lld of %lld ns", k->vm, i,
+              (long long)sum, (long long)elapsed);
+    }
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Level 2: a guest kernel that places tasks on guest CPUs. One `struct guest` per VM.
+ *
+ * Always true:
+ *  - guest code names no pCPU. A guest CPU executes (`on`) or does not, at some speed; cross/ says when;
+ *  - a guest CPU's time is spent in this order: hypervisor debt, guest overhead debt, then its activity.
+ *    Debts are nanoseconds already owed for something that happened on this CPU. gcpu_settle moves
+ *    elapsed time into the accounts, gcpu_arm computes when the activity ends;
+ *  - a wake-up is an activity of the waker's CPU: first the choice (selection time), then the effect. If
+ *    the waker's vCPU is descheduled in between, the wake-up waits with it;
+ *  - a task is in at most one list: a wait list, a waker's list or a run queue;
+ *  - nothing is allocated after guest_start.
+ */
+#ifndef SIM_GUEST_GUEST_H
+#define SIM_GUEST_GUEST_H
+
+#include "channel/channel.h"
+#include "conf/costs.h"
+#include "engine/engine.h"
+#include "engine/rng.h"
+#include "fair/fair.h"
+#include "fair/pelt.h"
+#include "guest/guest_conf.h"
+#include "guest/program.h"
+#include "obs/account.h"
+#include "obs/hist.h"
+#include "obs/trace.h"
+
+struct guest;
+struct guest_ops;
+struct gcpu;
+
+enum task_state {
+    TASK_UNBORN,   /* not started, or waiting to be forked */
+    TASK_QUEUED,   /* runnable, on a run queue */
+    TASK_CURRENT,
+    TASK_BLOCKED,
+    TASK_WAKING,   /* in a waker's list: woken, not yet on a run queue */
+    TASK_DEAD
+};
+
+/* What a task's CPU time goes to next. */
+enum task_act {
+    ACT_NEXT,      /* interpret the program */
+    ACT_RUN,       /* `left` ns of work */
+    ACT_BURN,      /* `left` ns of wall time on a pCPU (OP_SPIN) */
+    ACT_SPIN_LOCK, /* spinning for a lock, `left` until it blocks */
+    ACT_SPIN_BARRIER
+};
+
+/* Singly linked FIFO of tasks, through task.link. */
+struct task_list {
+    struct task *head;
+    struct task **tail;
+};
+
+struct lock {
+    const struct lock_spec *spec;
+    struct task *owner;
+    struct task_list spinners, waiters;
+};
+
+struct barrier {
+    const struct barrier_spec *spec;
+    int64_t parties, arrived;
+    struct task_list waiting;
+};
+
+struct msgq {
+    const struct queue_spec *spec;
+    ns_t *stamp; /* ring of the messages' stamps */
+    int64_t head, n;
+    struct task_list senders, receivers;
+};
+
+struct cond {
+    struct task_list waiting;
+};
+
+struct device {
+    const struct device_spec *spec;
+    int64_t busy;
+    struct task_list pending;
+    struct rng rng;
+};
+
+struct task {
+    struct guest *guest;
+    const struct task_spec *spec;
+    int id;               /* in its guest */
+    int instance;         /* k-th of its template */
+    int64_t peers;        /* tasks of its template */
+    enum task_state state;
+    enum task_act act;
+    int cpu;              /* where it is, or was last */
+    int pin;              /* guest CPU it may use, -1 = all */
+    int recent;           /* CPU used before (recent_used_cpu) */
+    ns_t left;
+    ns_t state_since;     /* not current: start of this waiting or sleeping */
+    struct task *link;    /* task_list */
+    struct task_list *on; /* the list it is in */
+    struct task *qnext, *qprev; /* queued tasks of its CPU, in no order */
+    ns_t last_ran;        /* when it last stopped running */
+    unsigned wake_flags;
+    ns_t woken_at;        /* wake-up call not yet followed by a run; -1 none */
+    ns_t wait_since;      /* at a lock or barrier */
+    struct lock *lock;    /* spinning or waiting for */
+    struct lock *relock;  /* to be taken again after a wait on a condition */
+    struct barrier *barrier;
+    struct task *chain;   /* barrier wake: chain */
+    int locks_held, kernel_locks;
+    /* program */
+    int pc, loop_top;
+    struct {
+        int pc;
+        int64_t left;
+    } loop[PROGRAM_LOOPS];
+    struct rng rng, shared;
+    ns_t release;         /* periodic timer */
+    ns_t stamp;           /* open time of the last message received, -1 none */
+    ns_t *open;           /* [nmarks], -1 = closed */
+    int last_open;        /* mark opened last: its time travels with messages, -1 none */
+    ns_t pending_amount;  /* service time drawn for a device */
+    struct event timer;
+    struct device *device;
+    int irq_cpu;          /* whose interrupt ends its sleep or I/O */
+    struct task *irq_link;
+    /* ordering and averages */
+    struct fair_entity fair;
+    ns_t uncharged;       /* run since the last fair_charge */
+    ns_t ran_since_in, stolen_since_in;
+    struct pelt util;
+    uint32_t wakee_flips;
+    ns_t flip_decay;
+    struct task *last_wakee;
+    struct task_account acct;
+    ns_t stolen_from;     /* current, its CPU off: time since then is not accounted yet */
+    void *priv;           /* policy */
+};
+
+enum gcpu_act {
+    GCPU_IDLE,  /* nothing to do; time goes to idle_term */
+    GCPU_DRAIN, /* nothing to do, but debts are burnt before the idle plan takes effect */
+    GCPU_WAKE,  /* choosing a CPU for the head of `wakes` */
+    GCPU_TASK
+};
+
+struct gcpu {
+    struct guest *guest;
+    int id;
+    bool on;              /* executes on a pCPU */
+    bool in_step;         /* gcpu_step is active: others only mark */
+    bool need_resched;
+    bool kicked;          /* an IPI or store is on its way */
+    bool busy;            /* as reported to cross: runnable task, wake-up or interrupt pending */
+    bool tick_stopped, tick_late, nohz_kick;
+    enum gcpu_act act;
+    enum term idle_term;  /* GCPU_IDLE: IDLESPIN or HELD */
+    int64_t speed;        /* 1024 = nominal */
+    ns_t settled;         /* accounts are right up to here (on) / it was paused then (off) */
+    ns_t hyp, ovh;        /* debts */
+    ns_t left;            /* GCPU_WAKE: rest of the selection */
+    ns_t ple_left, ple_window;
+    int target;           /* GCPU_WAKE: the chosen CPU */
+    struct task *curr;
+    struct task_list wakes;
+    struct task *irq_head;
+    struct task **irq_tail;
+    struct event end, tick;
+    ns_t tick_period, tick_phase, next_tick;
+    struct fair_queue fq;
+    struct task_list fifo;
+    struct task *queued;
+    int nr_running;       /* queued and current */
+    struct account *vcpu_acct, *pcpu_acct; /* where time goes while on; set by cross */
+    struct pelt util, load, steal;
+    ns_t idle_since, avg_idle;
+    ns_t next_balance, balance_interval;
+    int push_to;          /* the current task is to move there (active balance), -1 none */
+    int64_t steps;        /* at this instant, against endless loops */
+    ns_t steps_at;
+    void *priv;           /* policy */
+    void *owner;          /* cross */
+};
+
+enum irq_kind { IRQ_TIMER, IRQ_DEVICE, IRQ_TICK };
+
+/* Called by the guest, implemented by cross/. */
+struct guest_hooks {
+    /* Interrupt pending for g (its irq list is filled): have it taken now or at its next entry. */
+    void (*irq)(void *arg, struct gcpu *g, enum irq_kind kind);
+    /* `from` (NULL: nobody's CPU) put work on `to`'s run queue, or wants it to reschedule. */
+    void (*notify)(void *arg, struct gcpu *from, struct gcpu *to);
+    /* g has nothing to run. May add debts (exit). The plan takes effect in idle_commit, once they are burnt. */
+    void (*idle)(void *arg, struct gcpu *g);
+    void (*idle_commit)(void *arg, struct gcpu *g);
+    /* g stopped being idle (it runs again and has work). */
+    void (*idle_end)(void *arg, struct gcpu *g);
+    /* busy flipped. */
+    void (*busy)(void *arg, struct gcpu *g);
+    /* Kernel spinning lasted for the pause-loop window: an exit. */
+    void (*spin_exit)(void *arg, struct gcpu *g);
+    /* The guest programmed its timer, or rang a doorbell. */
+    void (*timer_exit)(void *arg, struct gcpu *g);
+    void (*io_exit)(void *arg, struct gcpu *g);
+    void (*count)(void *arg, const char *name);
+};
+
+#define GUEST_TIMERS 8
+
+struct guest_timer {
+    struct event event;
+    struct guest *guest;
+    uint64_t cookie;
+};
+
+/* Where a guest stands in the world. */
+struct guest_place {
+    int vm, ncpus;
+    int vcpu_base, task_base;
+};
+
+struct guest_stats {
+    uint64_t ops, barriers, barrier_waits, lock_waits, switches, migrations, wakes, ipis;
+    ns_t barrier_wait, lock_wait, holder_preempted;
+    __extension__ unsigned __int128 stack_area, run_area; /* the sums above x time */
+    __extension__ unsigned __int128 spread_area; /* CPUs with a runnable task x time */
+    ns_t spread_time;       /* time with any runnable task */
+};
+
+struct guest {
+    struct engine *engine;
+    const struct costs *costs;
+    const struct workload *work;
+    struct guest_conf conf;
+    const struct guest_ops *ops;
+    void *params, *self;
+    char *cpu_mem, *task_mem;
+    int vm;
+    int ncpus, ntasks, llc;
+    int vcpu_base, task_base; /* global numbers, for trace records */
+    struct gcpu *cpu;
+    struct task *task;
+    struct lock *lock;
+    struct barrier *barrier;
+    struct msgq *queue;
+    struct cond *cond;
+    struct device *device;
+    struct fair_conf fair;
+    struct channel_end *channel; /* NULL: off */
+    const struct guest_hooks *hooks;
+    void *hook_arg;
+    struct trace_sink *trace;
+    struct rng policy_rng;
+    uint64_t *overloaded; /* bitmap of CPUs with a queued task behind the current one */
+    int nr_overloaded;
+    int nr_busy_cpus;     /* with a runnable task */
+    ns_t spread_since;
+    int examined;         /* run queues looked at in this selection */
+    ns_t next_nohz;       /* no idle CPU is kicked for balancing before */
+    int run_sum, stack_sum; /* runnable tasks; of these, behind another task of their CPU */
+    int *scan;            /* [ncpus / llc] scan limit of an idle search, as of the last periodic balance */
+    struct guest_timer policy_timer[GUEST_TIMERS];
+    ns_t start;           /* when its tasks start */
+    ns_t accounted_from;  /* accounts cover the time since then */
+    ns_t *open;           /* memory of the tasks' open marks */
+    bool begun;
+    struct hist latency, wake, selection;
+    struct guest_stats st;
+};
+
+/* NULL + message in *why. `params` is copied. Streams are keyed by `vm`. */
+struct guest *guest_new(struct engine *e, const struct costs *costs, const struct workload *w,
+                        const struct guest_conf *conf, const struct guest_ops *ops,
+                        const void *params, const struct guest_place *place, uint64_t seed,
+                        const struct guest_hooks *hooks, void *hook_arg, char why[160]);
+void guest_free(struct guest *k);
+int guest_begin(struct guest *k, ns_t start, char why[160]);
+/* Brings every account up to now. Then guest_reset forgets (end of warm-up). */
+void guest_settle(struct guest *k);
+void guest_reset(struct guest *k);
+/* Sum over terms of each task's account equals its lifetime; crashes otherwise. */
+void guest_check(struct guest *k);
+
+/* -- the machine's side (cross) -- */
+/* g starts executing: `stolen` of the time since it paused was READY. */
+void gcpu_resume(struct gcpu *g, int64_t speed, ns_t stolen);
+void gcpu_pause(struct gcpu *g);
+void gcpu_set_speed(struct gcpu *g, int64_t speed);
+void gcpu_settle(struct gcpu *g);
+/* Adds debts (g on or off) and re-arms. */
+void gcpu_charge(struct gcpu *g, ns_t hyp, ns_t ovh);
+/* Has g look at its interrupts and run queue now; g must be on. */
+void gcpu_kick(struct gcpu *g);
+/* Has g something to do: runnable task, wake-up or interrupt pending? */
+bool gcpu_has_work(const struct gcpu *g);
+/* Is g's current task spinning in the kernel? */
+bool gcpu_spins(const struct gcpu *g);
+/* Is it in its kernel: waking somebody, spinning, or holding a kernel lock? */
+bool gcpu_in_kernel(const struct gcpu *g);
+/* g is idle and its plan changed into one that leaves it: burn the debts, then commit again. */
+void gcpu_idle_again(struct gcpu *g);
+ns_t gcpu_next_timer(const struct gcpu *g);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Contract of a guest policy: which guest CPU (vCPU) a waking task gets, and optionally the ordering on
+ * each guest CPU. One life, in which each operation appears once:
+ *
+ *     init(k)
+ *     task_init(k, t) when t starts
+ *     t wakes up:    c = select(k, t, prev, waker, flags)   // on the waker's vCPU; priced by what it looks at
+ *                    enqueue(k, c, t, why)
+ *                    preempts(k, c, curr, t) -> c decides again
+ *     c decides:     t = pick(k, c); running(k, c, t)
+ *     t runs:        tick(k, c, t) at each guest tick, late while the vCPU is off its pCPU
+ *     t stops:       stopping(k, c, t, ran, why); if still runnable enqueue(..., GUEST_REQUEUE)
+ *     t moves:       dequeue(k, c, t) there, enqueue(k, d, t, GUEST_MIGRATE) here
+ *     now and then:  balance(k, c, why); timer(k, cookie) armed by the policy
+ *     channel:       channel_fill(k, c, row) when the guest writes its row
+ *     task_fini(k, t), fini(k); dump(k, out)
+ *
+ * Required: head.name only. enqueue, dequeue and pick come all three or none (none: the guest core's
+ * ordering, `guest.scheduler`: eevdf, cfs or fifo). A policy sees guest CPUs only: no pCPU exists here.
+ * It may read the channel facts it declared in `facts`; with the channel off these read as "not known":
+ * not preempted, LOW, not idle, group 0. Policies add no time: guest_* and channel reads count what
+ * was looked at, the machine prices it.
+ */
+#ifndef SIM_GUEST_GUEST_OPS_H
+#define SIM_GUEST_GUEST_OPS_H
+
+#include "channel/channel.h"
+#include "channel/policy.h"
+#include "guest/guest.h"
+
+enum guest_enqueue_why { GUEST_NEW, GUEST_WAKE, GUEST_REQUEUE, GUEST_MIGRATE };
+enum guest_stop_why { GUEST_STOP_PREEMPT, GUEST_STOP_BLOCK, GUEST_STOP_YIELD, GUEST_STOP_EXIT };
+
+enum select_flags {
+    SELECT_SYNC = 1 << 0, /* the waker is about to block */
+    SELECT_IRQ = 1 << 1,  /* woken from interrupt context: the waker CPU is the interrupted one */
+    SELECT_FORK = 1 << 2
+};
+
+/* What a guest believes a task got, and what it really got. */
+struct guest_ran {
+    ns_t run, stolen;
+};
+
+struct guest_ops {
+    struct policy_head head; /* cpu_size per guest CPU, unit_size per task */
+    unsigned facts;          /* enum fact: what it reads from the channel */
+    int (*threshold)(const void *params); /* load threshold of FACT_DEGREE; default 1 */
+    int (*init)(struct guest *k);
+    void (*fini)(struct guest *k);
+    void (*task_init)(struct guest *k, struct task *t);
+    void (*task_fini)(struct guest *k, struct task *t);
+    int (*select)(struct guest *k, struct task *t, int prev, int waker, unsigned flags);
+    void (*enqueue)(struct guest *k, int cpu, struct task *t, enum guest_enqueue_why why);
+    void (*dequeue)(struct guest *k, int cpu, struct task *t);
+    struct task *(*pick)(struct guest *k, int cpu);
+    bool (*preempts)(struct guest *k, int cpu, struct task *curr, struct task *woken);
+    void (*running)(struct guest *k, int cpu, struct task *t);
+    void (*stopping)(struct guest *k, int cpu, struct task *t, struct guest_ran ran,
+                     enum guest_stop_why why);
+    bool (*tick)(struct guest *k, int cpu, struct task *curr);
+    bool (*balance)(struct guest *k, int cpu, bool newidle); /* true: it moved something */
+    void (*timer)(struct guest *k, uint64_t cookie);
+    void (*channel_fill)(struct guest *k, int cpu, struct guest_row *row);
+    void (*dump)(struct guest *k, FILE *out);
+};
+
+/* -- what a policy may call (all count towards the price of a selection where they look) -- */
+
+ns_t guest_now(const struct guest *k);
+int guest_ncpus(const struct guest *k);
+void *guest_self(const struct guest *k);
+const void *guest_policy_params(const struct guest *k);
+void *guest_cpu_mem(const struct guest *k, int cpu);
+void *guest_task_mem(const struct guest *k, const struct task *t);
+struct rng *guest_rng(struct guest *k);
+bool guest_allowed(const struct task *t, int cpu);
+/* Looks at a run queue: nothing current, nothing queued, no wake-up pending. Counts as examined. */
+bool guest_idle_cpu(struct guest *k, int cpu);
+/* Runnable tasks there, current included. Counts as examined. */
+int guest_nr_running(struct guest *k, int cpu);
+/* Averages of a CPU in 0..1024. */
+int guest_util(struct guest *k, int cpu);
+int64_t guest_load(struct guest *k, int cpu);
+/* What steal and interrupts leave of a CPU, 1..1024. */
+int guest_capacity(struct guest *k, int cpu);
+/* The scan limit of an idle search over the LLC of `cpu` (mechanisms.md 2.1), 0 = do not search. */
+int guest_scan_limit(const struct guest *k, int cpu);
+/* First and one-past-last CPU of the LLC that holds cpu. */
+void guest_llc(const struct guest *k, int cpu, int *first, int *end);
+int guest_recent(const struct task *t);
+/* Channel reads about a vCPU; refuse undeclared facts. */
+bool guest_preempted(struct guest *k, int cpu);
+enum degree guest_degree(struct guest *k, int cpu);
+bool guest_pcpu_idle(struct guest *k, int cpu);
+int guest_group(struct guest *k, int cpu);
+ns_t guest_steal(struct guest *k, int cpu);
+/* The order of the kernel's select_idle_sibling with wake_affine before it; `avail` says which CPU may be
+ * taken as idle (NULL: guest_idle_cpu). */
+int guest_select_sibling(struct guest *k, struct task *t, int prev, int waker, unsigned flags,
+                         bool (*avail)(struct guest *k, int cpu));
+/* Moves a queued (not current) task. False when it is not allowed there. */
+bool guest_migrate(struct guest *k, struct task *t, int to);
+void guest_timer(struct guest *k, int slot, ns_t at, uint64_t cookie);
+void guest_count(struct guest *k, const char *name); /* a named fallback counter of the result */
+
+const char *guest_ops_check(const struct guest_ops *o, char buf[160]);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The guest policy contract from the core's side: checks of the table, the call of `select`, and the
+ * functions that policies may call. Everything that looks at a run queue is counted for its price.
+ */
+#include <string.h>
+
+#include "guest/core.h"
+
+const char *guest_ops_check(const struct guest_ops *o, char buf[160])
+{
+    const int ordering = (o->enqueue != NULL) + (o->dequeue != NULL) + (o->pick != NULL);
+
+    if (!o->head.name || !*o->head.name)
+        return "a guest policy without a name";
+    if (o->head.abi != TANDEM_POLICY_ABI)
+        snprintf(buf, 160, "%s: built for policy contract %u, this program has %u", o->head.name,
+                 (unsigned)o->head.abi, (unsigned)TANDEM_POLICY_ABI);
+    else if (!o->head.summary)
+        snprintf(buf, 160, "%s: no summary", o->head.name);
+    else if (ordering != 0 && ordering != 3)
+        snprintf(buf, 160, "%s: enqueue, dequeue and pick come all three or none; %s is missing",
+                 o->head.name, !o->enqueue ? "enqueue" : !o->dequeue ? "dequeue" : "pick");
+    else if ((o->head.params == NULL) != (o->head.params_size == 0))
+        snprintf(buf, 160, "%s: params and params_size do not go together", o->head.name);
+    else
+        return NULL;
+    return buf;
+}
+
+static int lowest_allowed(const struct task *t)
+{
+    return t->pin >= 0 ? t->pin : 0;
+}
+
+int op_select(struct guest *k, struct task *t, int prev, int waker, unsigned flags)
+{
+    int c;
+
+    if (!k->ops->select)
+        return flags & SELECT_FORK ? guest_select_sibling(k, t, prev, waker, flags, NULL) : prev;
+    crash_enter(k->ops->head.name, "select");
+    c = k->ops->select(k, t, prev, waker, flags);
+    crash_leave();
+    if (c < 0 || c >= k->ncpus)
+        crash_policy(k->ops->head.name, "select", "task", "vm%d task %d: CPU %d does not exist", k->vm,
+                     t->id, c);
+    if (!guest_allowed(t, c)) {
+        guest_count(k, "guest_select_fallback");
+        return lowest_allowed(t);
+    }
+    return c;
+}
+
+ns_t guest_now(const struct guest *k)
+{
+    return know(k);
+}
+
+int guest_ncpus(const struct guest *k)
+{
+    return k->ncpus;
+}
+
+void *guest_self(const struct guest *k)
+{
+    return k->self;
+}
+
+const void *guest_policy_params(const struct guest *k)
+{
+    return k->params;
+}
+
+void *guest_cpu_mem(const struct guest *k, int cpu)
+{
+    return k->cpu[cpu].priv;
+}
+
+void *guest_task_mem(const struct guest *k, const struct task *t)
+{
+    (void)k;
+    return t->priv;
+}
+
+struct rng *guest_rng(struct guest *k)
+{
+    return &k->policy_rng;
+}
+
+bool guest_allowed(const struct task *t, int cpu)
+{
+    return t->pin < 0 || t->pin == cpu;
+}
+
+bool guest_idle_cpu(struct guest *k, int cpu)
+{
+    k->examined++;
+    return k->cpu[cpu].nr_running == 0;
+}
+
+int guest_nr_running(struct guest *k, int cpu)
+{
+    k->examined++;
+    return k->cpu[cpu].nr_running;
+}
+
+int guest_util(struct guest *k, int cpu)
+{
+    const struct gcpu *g = &k->cpu[cpu];
+
+    return (int)pelt_peek(&g->util, know(k), g->curr && g->on ? 1024 : 0);
+}
+
+int64_t guest_load(struct guest *k, int cpu)
+{
+    const struct gcpu *g = &k->cpu[cpu];
+
+    return pelt_peek(&g->load, know(k), (int64_t)g->nr_running * 1024);
+}
+
+/* A remote CPU that is off its pCPU right now shows its steal only after it ran again: peek with 0. */
+int guest_capacity(struct guest *k, int cpu)
+{
+    const int64_t left = 1024 - pelt_peek(&k->cpu[cpu].steal, know(k), 0);
+
+    return left > 0 ? (int)left : 1;
+}
+
+int guest_scan_limit(const struct guest *k, int cpu)
+{
+    return k->scan[cpu / k->llc];
+}
+
+int guest_recent(const struct task *t)
+{
+    return t->recent;
+}
+
+bool guest_preempted(struct guest *k, int cpu)
+{
+    return k->channel && channel_preempted(k->channel, cpu);
+}
+
+enum degree guest_degree(struct guest *k, int cpu)
+{
+    return k->channel ? channel_degree(k->channel, cpu) : DEGREE_LOW;
+}
+
+bool guest_pcpu_idle(struct guest *k, int cpu)
+{
+    return k->channel && channel_pcpu_idle(k->channel, cpu);
+}
+
+int guest_group(struct guest *k, int cpu)
+{
+    return k->channel ? channel_group(k->channel, cpu) : 0;
+}
+
+ns_t guest_steal(struct guest *k, int cpu)
+{
+    return k->channel ? channel_steal(k->channel, cpu) : 0;
+}
+
+void guest_count(struct guest *k, const char *name)
+{
+    k->hooks->count(k->hook_arg, name);
+}
+
+void guest_timer(struct guest *k, int slot, ns_t at, uint64_t cookie)
+{
+    CHECK(slot >= 0 && slot < GUEST_TIMERS, "guest policy %s: timer slot %d", k->ops->head.name, slot);
+    k->policy_timer[slot].cookie = cookie;
+    engine_arm(k->engine, &k->policy_timer[slot].event, at);
+}

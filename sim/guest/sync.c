@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Locks, barriers, conditions, queues and devices of a guest.
+ *
+ * Always true: a released lock goes to a spinner that executes, or stays free until somebody takes it;
+ * only a fair spinning lock (queued spinlock) is handed to a waiter that may be descheduled. A blocked
+ * waiter is woken and tries again (mechanisms.md 2.3).
+ */
+#include "guest/core.h"
+
+static bool executes(const struct task *t)
+{
+    const struct gcpu *g = task_gcpu(t);
+
+    return g->on && g->curr == t && g->act == GCPU_TASK;
+}
+
+static void lock_got(struct task *t, struct lock *l)
+{
+    struct guest *k = t->guest;
+
+    l->owner = t;
+    t->locks_held++;
+    t->kernel_locks += l->spec->kernel;
+    if (t->wait_since >= 0) {
+        k->st.lock_wait += know(k) - t->wait_since;
+        k->st.lock_waits++;
+        t->wait_since = -1;
+    }
+}
+
+/* A spinner got the lock: the operation that made it spin is done. */
+static void lock_grant(struct task *t, struct lock *l, ns_t cost)
+{
+    list_remove(&l->spinners, t);
+    lock_got(t, l);
+    if (t->relock)
+        t->relock = NULL;
+    else
+        t->pc++;
+    gcpu_spin_done(t, cost);
+}
+
+static void lock_block(struct task *t, struct lock *l)
+{
+    gcpu_overhead(task_gcpu(t), t->guest->costs->syscall);
+    t->act = ACT_NEXT;
+    t->lock = NULL;
+    task_block(t);
+    list_push(&l->waiters, t);
+}
+
+bool lock_take(struct task *t, struct lock *l)
+{
+    const bool queue_first = l->spec->kind == LOCK_SPIN && l->spec->fair && l->spinners.head;
+
+    if (!l->owner && !queue_first) {
+        lock_got(t, l);
+        return true;
+    }
+    if (t->wait_since < 0)
+        t->wait_since = know(t->guest);
+    if (l->spec->kind == LOCK_SLEEP && l->spec->spin_limit == 0) {
+        lock_block(t, l);
+        return false;
+    }
+    t->act = ACT_SPIN_LOCK;
+    t->lock = l;
+    t->left = l->spec->kind == LOCK_SPIN ? NS_NEVER : l->spec->spin_limit;
+    list_push(&l->spinners, t);
+    return false;
+}
+
+void lock_spin_over(struct task *t)
+{
+    struct lock *l = t->lock;
+
+    list_remove(&l->spinners, t);
+    lock_block(t, l);
+}
+
+void lock_resume(struct task *t)
+{
+    struct lock *l = t->lock;
+
+    if (!l->owner && (!l->spec->fair || l->spinners.head == t))
+        lock_grant(t, l, t->guest->costs->lock_handover);
+}
+
+void lock_release(struct task *t, struct lock *l)
+{
+    struct guest *k = t->guest;
+    struct task *s;
+
+    if (l->owner != t) {
+        guest_count(k, "unlock_by_other");
+        return;
+    }
+    l->owner = NULL;
+    t->locks_held--;
+    t->kernel_locks -= l->spec->kernel;
+    for (s = l->spinners.head; s; s = s->link)
+        if ((l->spec->fair && l->spec->kind == LOCK_SPIN) || executes(s))
+            break;
+    if (s) {
+        lock_grant(s, l, k->costs->lock_handover);
+    } else if (l->waiters.head) {
+        gcpu_overhead(task_gcpu(t), k->costs->syscall);
+        task_wake(task_gcpu(t), list_pop(&l->waiters), 0);
+    }
+}
+
+/* -- barriers -- */
+
+static void barrier_open(struct task *last, struct barrier *b)
+{
+    struct guest *k = last->guest;
+    struct gcpu *g = task_gcpu(last);
+    struct task *t, **chain = NULL;
+
+    while ((t = list_pop(&b->waiting)) != NULL) {
+        k->st.barrier_wait += know(k) - t->wait_since;
+        k->st.barrier_waits++;
+        t->wait_since = -1;
+        if (t->act == ACT_SPIN_BARRIER) {
+            gcpu_spin_done(t, k->costs->store);
+            continue;
+        }
+        t->barrier = NULL;
+        if (chain)
+            *chain = t;
+        else
+            task_wake(g, t, 0);
+        if (b->spec->chain)
+            chain = &t->chain;
+    }
+}
+
+bool barrier_arrive(struct task *t, struct barrier *b)
+{
+    struct guest *k = t->guest;
+
+    if (++b->arrived == b->parties) {
+        b->arrived = 0;
+        k->st.barriers++;
+        k->st.barrier_waits++;
+        barrier_open(t, b);
+        return true;
+    }
+    t->wait_since = know(k);
+    t->barrier = b;
+    if (b->spec->spin_limit == 0) {
+        task_block(t);
+    } else {
+        t->act = ACT_SPIN_BARRIER;
+        t->left = b->spec->spin_limit;
+    }
+    list_push(&b->waiting, t);
+    return false;
+}
+
+/* Stays in the barrier's list; from now on it is blocked there. */
+void barrier_spin_over(struct task *t)
+{
+    gcpu_overhead(task_gcpu(t), t->guest->costs->syscall);
+    t->act = ACT_NEXT;
+    task_block(t);
+}
+
+/* -- queues -- */
+
+bool queue_send(struct task *t, struct msgq *q)
+{
+    const ns_t now = know(t->guest);
+
+    if (q->n == q->spec->capacity) {
+        task_block(t);
+        list_push(&q->senders, t);
+        return false;
+    }
+    q->stamp[(q->head + q->n) % q->spec->capacity] =
+        t->last_open >= 0 && t->open[t->last_open] >= 0 ? t->open[t->last_open] : now;
+    q->n++;
+    if (q->receivers.head)
+        task_wake(task_gcpu(t), list_pop(&q->receivers), SELECT_SYNC);
+    return true;
+}
+
+bool queue_recv(struct task *t, struct msgq *q)
+{
+    if (q->n == 0) {
+        task_block(t);
+        list_push(&q->receivers, t);
+        return false;
+    }
+    t->stamp = q->stamp[q->head];
+    q->head = (q->head + 1) % q->spec->capacity;
+    q->n--;
+    if (q->senders.head)
+        task_wake(task_gcpu(t), list_pop(&q->senders), SELECT_SYNC);
+    return true;
+}
+
+/* -- conditions -- */
+
+void cond_wait(struct task *t, struct cond *c, struct lock *l)
+{
+    gcpu_overhead(task_gcpu(t), t->guest->costs->syscall);
+    lock_release(t, l);
+    t->relock = l;
+    task_block(t);
+    list_push(&c->waiting, t);
+}
+
+void cond_wake(struct task *t, struct cond *c, bool all)
+{
+    struct task *w;
+
+    if (!c->waiting.head)
+        return;
+    gcpu_overhead(task_gcpu(t), t->guest->costs->syscall);
+    while ((w = list_pop(&c->waiting)) != NULL) {
+        task_wake(task_gcpu(t), w, 0);
+        if (!all)
+            return;
+    }
+}
+
+/* -- devices -- */
+
+static void device_start(struct device *d, struct task *t)
+{
+    struct guest *k = t->guest;
+
+    d->busy++;
+    engine_arm(k->engine, &t->timer, know(k) + t->pending_amount);
+}
+
+void device_submit(struct task *t, struct device *d, ns_t service)
+{
+    struct guest *k = t->guest;
+
+    k->hooks->io_exit(k->hook_arg, task_gcpu(t));
+    gcpu_overhead(task_gcpu(t), k->costs->syscall);
+    t->pending_amount = service >= 0 ? service : dist_draw(&d->spec->service, &d->rng);
+    t->device = d;
+    t->irq_cpu = t->cpu;
+    task_block(t);
+    if (d->busy < d->spec->depth)
+        device_start(d, t);
+    else
+        list_push(&d->pending, t);
+}
+
+void device_done(struct task *t)
+{
+    struct device *d = t->device;
+    struct task *next;
+
+    d->busy--;
+    t->device = NULL;
+    next = list_pop(&d->pending);
+    if (next)
+        device_start(d, next);
+    task_irq(t, IRQ_DEVICE);
+}

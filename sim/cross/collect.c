@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* From the accounts and counters of a finished run to its values. A ratio without a base is NAN. */
+#include <math.h>
+
+#include "cross/world.h"
+
+struct totals {
+    struct account acct;
+    struct guest_stats st;
+    uint64_t exits[EXIT_REASONS];
+    uint64_t migrations, switches;
+    ns_t wanted, published;
+    int vcpus, vms;
+    bool marks; /* some program counts operations */
+};
+
+static bool counts_operations(const struct workload *w)
+{
+    for (int i = 0; i < w->ntasks; i++)
+        for (int j = 0; j < w->task[i].nops; j++)
+            if (w->task[i].op[j].code == OP_MARK_OP)
+                return true;
+    return false;
+}
+
+static void add_vm(struct totals *t, const struct xvm *vm)
+{
+    const struct guest_stats *s = &vm->guest->st;
+
+    for (int i = 0; i < vm->nvcpus; i++) {
+        const struct xvcpu *x = &vm->vcpu[i];
+
+        for (int j = 0; j < TERM_COUNT; j++)
+            t->acct.term[j] += x->acct.term[j];
+        for (int j = 0; j < EXIT_REASONS; j++)
+            t->exits[j] += x->exits[j];
+        t->wanted += x->wanted;
+        t->published += x->steal_at_entry - x->steal_from;
+        t->migrations += x->v->migrations;
+        t->switches += x->v->switches;
+    }
+    t->vcpus += vm->nvcpus;
+    t->vms++;
+    t->marks = t->marks || counts_operations(vm->guest->work);
+    t->st.ops += s->ops;
+    t->st.barriers += s->barriers;
+    t->st.barrier_waits += s->barrier_waits;
+    t->st.barrier_wait += s->barrier_wait;
+    t->st.lock_waits += s->lock_waits;
+    t->st.lock_wait += s->lock_wait;
+    t->st.holder_preempted += s->holder_preempted;
+    t->st.switches += s->switches;
+    t->st.migrations += s->migrations;
+    t->st.wakes += s->wakes;
+    t->st.ipis += s->ipis;
+    t->st.spread_area += s->spread_area;
+    t->st.spread_time += s->spread_time;
+    t->st.stack_area += s->stack_area;
+    t->st.run_area += s->run_area;
+}
+
+static double ratio(double a, double b)
+{
+    return b > 0 ? a / b : NAN;
+}
+
+static void time_metrics(const struct totals *t, double elapsed, int npool, double *v)
+{
+    const ns_t *a = t->acct.term;
+    const double n = (double)t->vcpus * elapsed;
+    const double busy = (double)(a[TERM_WORK] + a[TERM_OVERHEAD] + a[TERM_LOCKSPIN] + a[TERM_HYP]);
+    const double running = busy + (double)(a[TERM_IDLESPIN] + a[TERM_HELD]);
+    const double ready = (double)a[TERM_STEAL];
+
+    v[METRIC_STEAL_RATIO] = ratio(ready, ready + running);
+    v[METRIC_STEAL_DEMAND] = ratio(ready, ready + busy);
+    v[METRIC_STEAL_TIME] = ratio(ready, n);
+    v[METRIC_STEAL_GOVERNOR] = ratio((double)t->published, n);
+    v[METRIC_STEAL_WANTED] = ratio((double)t->wanted, n);
+    v[METRIC_UNSEEN] = ratio((double)a[TERM_UNSEEN], n);
+    v[METRIC_HELD] = ratio((double)a[TERM_HELD], n);
+    v[METRIC_IDLESPIN] = ratio((double)a[TERM_IDLESPIN], n);
+    v[METRIC_LOCKSPIN] = ratio((double)a[TERM_LOCKSPIN], n);
+    v[METRIC_GUEST_CPU_VCPU] = ratio((double)a[TERM_WORK], n);
+    v[METRIC_GUEST_CPU_PCPU] = ratio((double)a[TERM_WORK], elapsed * npool);
+    v[METRIC_GUEST_OVERHEAD] = ratio((double)a[TERM_OVERHEAD], n);
+}
+
+static void rate_metrics(const struct totals *t, double seconds, double *v)
+{
+    static const enum metric_id by_reason[EXIT_REASONS] = {
+        [EXIT_IDLE] = METRIC_EXITS_IDLE,       [EXIT_IPI] = METRIC_EXITS_IPI,
+        [EXIT_TIMER] = METRIC_EXITS_TIMER,     [EXIT_PAUSE] = METRIC_EXITS_PAUSE,
+        [EXIT_PREEMPT] = METRIC_EXITS_PREEMPT, [EXIT_IRQ] = METRIC_EXITS_IRQ,
+        [EXIT_IO] = METRIC_EXITS_IO};
+    uint64_t all = 0;
+
+    for (int i = 0; i < EXIT_REASONS; i++) {
+        v[by_reason[i]] = (double)t->exits[i] / seconds;
+        all += t->exits[i];
+    }
+    v[METRIC_EXITS] = (double)all / seconds;
+    v[METRIC_OPS] = t->marks ? (double)t->st.ops : NAN;
+    v[METRIC_THROUGHPUT] = t->marks ? (double)t->st.ops / seconds : NAN;
+    v[METRIC_IPIS] = (double)t->st.ipis / seconds;
+    v[METRIC_VCPU_MIGRATIONS] = (double)t->migrations / seconds;
+    v[METRIC_TASK_MIGRATIONS] = (double)t->st.migrations / seconds;
+    v[METRIC_VCPU_SWITCHES] = (double)t->switches / seconds;
+    v[METRIC_TASK_SWITCHES] = (double)t->st.switches / seconds;
+    v[METRIC_BARRIERS] = t->st.barrier_waits ? (double)t->st.barriers / seconds : NAN;
+}
+
+static void wait_metrics(const struct totals *t, double elapsed, double *v)
+{
+    const struct guest_stats *s = &t->st;
+
+    v[METRIC_BARRIER_WAIT] = ratio((double)s->barrier_wait / 1e3, (double)s->barrier_waits);
+    v[METRIC_LOCK_WAIT] = ratio((double)s->lock_wait / 1e3, (double)s->lock_waits);
+    v[METRIC_HOLDER_PREEMPTED] = (double)s->holder_preempted / elapsed;
+    v[METRIC_SPREAD] = ratio((double)s->spread_area, (double)s->spread_time);
+    v[METRIC_STACKED] = ratio((double)s->stack_area, (double)s->run_area);
+}
+
+static void row(struct world *w, const struct totals *t, double *v)
+{
+    const double elapsed = (double)(w->engine->now - w->accounted_from);
+
+    time_metrics(t, elapsed, w->npool, v);
+    rate_metrics(t, elapsed / 1e9, v);
+    wait_metrics(t, elapsed, v);
+}
+
+/* What belongs to the whole machine stands in row 0 only. */
+static void machine_metrics(struct world *w, double *v)
+{
+    const double elapsed = (double)(w->engine->now - w->accounted_from);
+    double pool = 0, all = 0, hyp = 0, energy = 0;
+
+    for (int i = 0; i < w->host->npcpus; i++) {
+        const struct xpcpu *p = &w->pcpu[i];
+        const double idle = (double)p->acct.term[TERM_IDLE], held = (double)p->acct.term[TERM_HELD];
+
+        all += elapsed - idle;
+        hyp += (double)p->acct.term[TERM_HYP];
+        energy += (elapsed - idle - held) * w->conf.power_active_w + held * w->conf.power_idle_w;
+        for (int c = 0; c < w->conf.host_ncstates; c++)
+            energy += (double)p->cstate_time[c] * w->conf.cstate[c].power_w;
+    }
+    for (int i = 0; i < w->npool; i++)
+        pool += elapsed - (double)w->pcpu[w->pool[i]].acct.term[TERM_IDLE];
+    v[METRIC_HOST_CPU_POOL] = ratio(pool, elapsed * w->npool);
+    v[METRIC_HOST_CPU_MACHINE] = ratio(all, elapsed * w->host->npcpus);
+    v[METRIC_HYP] = ratio(hyp, elapsed * w->host->npcpus);
+    v[METRIC_ENERGY] = w->conf.power_active_w > 0 ? energy / 1e9 : NAN;
+}
+
+static void fairness(struct world *w, double *v)
+{
+    double sum = 0, squares = 0, least = -1;
+    int n = 0;
+
+    for (int i = 0; i < w->nvms; i++) {
+        double got = 0;
+
+        if (!w->vm[i].measured)
+            continue;
+        for (int j = 0; j < w->vm[i].nvcpus; j++)
+            got += (double)w->vm[i].vcpu[j].acct.term[TERM_WORK];
+        sum += got;
+        squares += got * got;
+        least = least < 0 || got < least ? got : least;
+        n++;
+    }
+    if (n < 2 || squares <= 0)
+        return;
+    v[METRIC_JAIN] = sum * sum / (n * squares);
+    v[METRIC_WORST_SHARE] = least * n / sum;
+    v[METRIC_JAIN_WINDOW] = ratio(w->jain_sum, (double)w->windows);
+    v[METRIC_WORST_SHARE_WINDOW] = ratio(w->worst_sum, (double)w->windows);
+}
+
+static void hists(const struct xvm *vm, struct hist *h)
+{
+    hist_merge(&h[HIST_LATENCY], &vm->guest->latency);
+    hist_merge(&h[HIST_WAKE], &vm->guest->wake);
+    hist_merge(&h[HIST_SELECTION], &vm->guest->selection);
+    hist_merge(&h[HIST_AGE], &vm->age);
+}
+
+void world_collect(struct world *w, struct run_values *r)
+{
+    struct totals measured = {.vcpus = 0};
+
+    for (int i = 0; i < w->nvms; i++) {
+        struct totals one = {.vcpus = 0};
+
+        add_vm(&one, &w->vm[i]);
+        row(w, &one, run_value(r, i + 1, (enum metric_id)0));
+        hists(&w->vm[i], &r->hist[(i + 1) * HIST_COUNT]);
+        if (!w->vm[i].measured)
+            continue;
+        add_vm(&measured, &w->vm[i]);
+        hists(&w->vm[i], r->hist);
+    }
+    row(w, &measured, run_value(r, 0, (enum metric_id)0));
+    machine_metrics(w, run_value(r, 0, (enum metric_id)0));
+    fairness(w, run_value(r, 0, (enum metric_id)0));
+    for (int i = 0; i < w->ncounters; i++)
+        run_count(r, w->counter[i].name, w->counter[i].n);
+    r->fingerprint = w->engine->fingerprint;
+    r->events = w->engine->events;
+    r->simulated = w->engine->now;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What guests ask for: interrupts, IPIs, exits, idleness. Who pays (design section 4): the waker pays a
+ * store or an IPI, the target the way back to its task.
+ */
+#include "cross/world.h"
+#include "engine/check.h"
+
+/* Is x waiting in a way that a store alone ends? */
+static bool polls(const struct xvcpu *x)
+{
+    if (!x->planned || x->plan.in_host)
+        return false;
+    return x->plan.act == IDLE_HOLD || x->plan.act == IDLE_SPIN;
+}
+
+/* An interrupt for x is pending: now, at its wake-up, or at its next entry. */
+void vcpu_interrupt(struct xvcpu *x, ns_t exit_cost, enum exit_reason why)
+{
+    if (x->g->on) {
+        if (exit_cost > 0) {
+            count_exit(x, why);
+            gcpu_charge(x->g, exit_cost, 0);
+        }
+        gcpu_kick(x->g);
+        if (exit_cost > 0 && x->v->state == VCPU_RUNNING)
+            host_entry(xpcpu_of(x));
+        return;
+    }
+    x->pending_irq = true;
+    if (x->v->state == VCPU_BLOCKED)
+        host_wake(x->world->host, x->v, WAKE_IRQ);
+}
+
+static void irq(void *arg, struct gcpu *g, enum irq_kind kind)
+{
+    struct world *w = arg;
+    struct xvcpu *x = g->owner;
+    const struct costs *c = w->costs;
+
+    if (kind == IRQ_DEVICE)
+        vcpu_interrupt(x, c->exit + c->inject + c->entry, EXIT_IRQ);
+    else
+        vcpu_interrupt(x, c->timer_irq, EXIT_TIMER);
+}
+
+/* The store or the IPI has arrived. */
+void vcpu_arrival(struct engine *e, struct event *ev)
+{
+    struct xvcpu *x = container_of(ev, struct xvcpu, ipi);
+
+    (void)e;
+    if (x->g->on && !polls(x))
+        gcpu_charge(x->g, 0, x->world->costs->guest_irq);
+    vcpu_interrupt(x, 0, EXIT_IRQ);
+}
+
+static void notify(void *arg, struct gcpu *from, struct gcpu *to)
+{
+    struct world *w = arg;
+    struct xvcpu *x = to->owner;
+    struct engine *e = w->engine;
+    const struct costs *c = w->costs;
+    ns_t owed = from ? from->hyp + from->ovh : 0, wait;
+
+    if (event_armed(&x->ipi))
+        return;
+    if (x->planned && x->plan.act == IDLE_WATCH && x->v->state == VCPU_BLOCKED) {
+        if (from)
+            gcpu_charge(from, 0, c->store);
+        return; /* seen at the next look or scan */
+    }
+    if (x->v->state == VCPU_RUNNING && polls(x)) {
+        if (from)
+            gcpu_charge(from, 0, c->store);
+        wait = c->store;
+        if (x->plan.act == IDLE_HOLD && x->committed)
+            wait += w->conf.cstate[x->plan.cstate].exit_latency;
+        engine_arm(e, &x->ipi, e->now + owed + wait);
+        return;
+    }
+    if (from) {
+        from->guest->st.ipis++;
+        count_exit(from->owner, EXIT_IPI);
+        gcpu_charge(from, c->ipi_send, 0);
+        owed += c->ipi_send;
+    }
+    engine_arm(e, &x->ipi, e->now + owed + c->ipi_latency);
+}
+
+static void idle(void *arg, struct gcpu *g)
+{
+    (void)arg;
+    idle_begin(g->owner);
+}
+
+static void commit(void *arg, struct gcpu *g)
+{
+    (void)arg;
+    idle_commit(g->owner);
+}
+
+static void idle_end(void *arg, struct gcpu *g)
+{
+    (void)arg;
+    idle_finish(g->owner);
+}
+
+static void busy(void *arg, struct gcpu *g)
+{
+    struct xvcpu *x = g->owner;
+
+    (void)arg;
+    if (x->v->state != VCPU_RUNNING) {
+        /* The time up to now belongs to the state before the flip. */
+        g->busy = !g->busy;
+        xvcpu_flush(x);
+        g->busy = !g->busy;
+        xvcpu_off_term(x);
+    }
+    xvcpu_recount(x);
+}
+
+static void spin_exit(void *arg, struct gcpu *g)
+{
+    (void)arg;
+    pause_exit(g->owner);
+}
+
+static void timer_exit(void *arg, struct gcpu *g)
+{
+    struct world *w = arg;
+
+    if (w->costs->timer_exit == 0)
+        return;
+    count_exit(g->owner, EXIT_TIMER);
+    gcpu_charge(g, w->costs->timer_exit, 0);
+}
+
+static void io_exit(void *arg, struct gcpu *g)
+{
+    struct world *w = arg;
+
+    count_exit(g->owner, EXIT_IO);
+    gcpu_charge(g, w->costs->io_submit, 0);
+}
+
+static void count(void *arg, const char *name)
+{
+    world_count(arg, name);
+}
+
+const struct guest_hooks cross_guest_hooks = {
+    .irq = irq,
+    .notify = notify,
+    .idle = idle,
+    .idle_commit = commit,
+    .idle_end = idle_end,
+    .busy = busy,
+    .spin_exit = spin_exit,
+    .timer_exit = timer_exit,
+    .io_exit = io_exit,
+    .count = count,
+};

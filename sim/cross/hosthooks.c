@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* What the host tells: entries and exits of vCPUs, ticks, empty pCPUs. */
+#include "cross/world.h"
+#include "engine/check.h"
+
+static ns_t refill(const struct world *w, int from, int to)
+{
+    switch (topology_distance(w->topo, from, to)) {
+    case LEVEL_THREAD:
+        return 0;
+    case LEVEL_CORE:
+        return w->costs->refill_core;
+    case LEVEL_GROUP:
+        return w->costs->refill_group;
+    case LEVEL_NODE:
+        return w->costs->refill_node;
+    case LEVEL_SOCKET:
+        return w->costs->refill_socket;
+    case LEVEL_MACHINE:
+    case LEVEL_COUNT:
+        break;
+    }
+    return w->costs->refill_machine;
+}
+
+/* An empty pCPU gets a vCPU: leaves its C-state. What that takes. */
+static ns_t wake_pcpu(struct xpcpu *p)
+{
+    ns_t latency = 0;
+
+    if (p->idle_since < 0)
+        return 0;
+    xpcpu_flush(p);
+    if (p->cstate >= 0)
+        latency = p->world->conf.cstate[p->cstate].exit_latency;
+    latency += p->idle_hyp;
+    p->idle_hyp = 0;
+    p->idle_since = -1;
+    return latency;
+}
+
+static void entered(void *arg, struct pcpu *p, struct vcpu *v, bool moved, int from)
+{
+    struct world *w = arg;
+    struct xvcpu *x = v->owner;
+    struct xpcpu *xp = &w->pcpu[p->id];
+    const struct costs *c = w->costs;
+    ns_t hyp = wake_pcpu(xp) + c->host_switch + c->entry + c->steal_write;
+
+    xvcpu_flush(x);
+    xvcpu_recount(x);
+    x->g->pcpu_acct = &xp->acct;
+    if (x->pending_irq) {
+        hyp += c->inject;
+        x->pending_irq = false;
+    }
+    if (w->channel_used)
+        hyp += c->publish + (moved ? c->remap : 0);
+    xpcpu_set_hot(xp, true);
+    publish_pcpu(xp);
+    publish_entry(x, moved || from < 0);
+    gcpu_charge(x->g, hyp, moved && from >= 0 ? refill(w, from, p->id) : 0);
+    x->work_at_entry = x->acct.term[TERM_WORK];
+    const ns_t stolen = v->steal - x->steal_at_entry;
+    x->steal_at_entry = v->steal;
+    gcpu_resume(x->g, xpcpu_speed(xp), stolen);
+    host_entry(xp);
+}
+
+static void leaving(void *arg, struct pcpu *p, struct vcpu *v, enum stop_why why)
+{
+    struct xvcpu *x = v->owner;
+
+    (void)arg;
+    (void)p;
+    gcpu_pause(x->g);
+    if (why != STOP_BLOCK && why != STOP_SPIN)
+        count_exit(x, EXIT_PREEMPT);
+    x->off_since = x->world->engine->now;
+}
+
+static void left(void *arg, struct pcpu *p, struct vcpu *v)
+{
+    struct world *w = arg;
+    struct xvcpu *x = v->owner;
+
+    xvcpu_off_term(x);
+    xvcpu_recount(x);
+    if (x->vm->channel)
+        channel_publish_vcpu(x->vm->channel, x->g->id, false, v->state == VCPU_READY);
+    publish_pcpu(&w->pcpu[p->id]);
+}
+
+/* The C-state of an empty pCPU: the deepest whose residency its usual idle spell reaches. */
+static int choose_cstate(const struct xpcpu *p)
+{
+    const struct world_conf *c = &p->world->conf;
+    int best = c->host_ncstates > 0 ? 0 : -1;
+
+    for (int i = 1; i < c->host_ncstates; i++)
+        if (c->cstate[i].residency <= p->avg_idle)
+            best = i;
+    return best;
+}
+
+static void pcpu_idle(void *arg, struct pcpu *p)
+{
+    struct world *w = arg;
+    struct xpcpu *xp = &w->pcpu[p->id];
+
+    if (xp->idle_since >= 0)
+        return;
+    xp->idle_since = w->engine->now;
+    xp->avg_idle = p->avg_idle;
+    xp->cstate = choose_cstate(xp);
+    xpcpu_set_hot(xp, false);
+    publish_pcpu(xp);
+}
+
+static void tick(void *arg, struct pcpu *p, struct vcpu *v)
+{
+    struct world *w = arg;
+    struct xvcpu *x = v->owner;
+    struct xpcpu *xp = &w->pcpu[p->id];
+
+    count_exit(x, EXIT_PREEMPT);
+    gcpu_charge(x->g, w->costs->host_tick + (w->channel_used ? w->costs->publish : 0), 0);
+    publish_pcpu(xp);
+    host_entry(xp);
+}
+
+static void queued(void *arg, struct pcpu *p, struct vcpu *v)
+{
+    struct xvcpu *x = v->owner, *curr;
+
+    (void)arg;
+    xvcpu_flush(x);
+    xvcpu_off_term(x);
+    xvcpu_recount(x);
+    curr = p->curr ? p->curr->owner : NULL;
+    if (curr && curr != x)
+        idle_rival(curr);
+}
+
+static bool wants(void *arg, const struct vcpu *v)
+{
+    (void)arg;
+    return ((const struct xvcpu *)v->owner)->g->busy;
+}
+
+static ns_t guest_time(void *arg, const struct vcpu *v)
+{
+    const struct xvcpu *x = v->owner;
+
+    (void)arg;
+    gcpu_settle(x->g);
+    return x->acct.term[TERM_WORK] - x->work_at_entry;
+}
+
+static void count(void *arg, const char *name)
+{
+    world_count(arg, name);
+}
+
+const struct host_hooks cross_host_hooks = {
+    .entered = entered,
+    .leaving = leaving,
+    .left = left,
+    .idle = pcpu_idle,
+    .tick = tick,
+    .queued = queued,
+    .wants = wants,
+    .guest_time = guest_time,
+    .count = count,
+};

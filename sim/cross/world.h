@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The machine acting on both levels: it joins each host vCPU with a guest CPU, carries entries, exits,
+ * kicks and idle plans across, and prices them.
+ *
+ * Always true:
+ *  - every nanosecond of a pCPU goes into its account, of a vCPU into its own: while a vCPU is RUNNING
+ *    its guest CPU fills both (gcpu_settle), while it is off `off_term` collects, and an empty pCPU
+ *    collects IDLE;
+ *  - costs become debts of the guest CPU on whose pCPU they arise, or of the empty pCPU;
+ *  - conservation is checked when warm-up ends and at the end of every run.
+ */
+#ifndef SIM_CROSS_WORLD_H
+#define SIM_CROSS_WORLD_H
+
+#include "channel/channel.h"
+#include "channel/idle_ops.h"
+#include "guest/guest.h"
+#include "guest/guest_ops.h"
+#include "host/host.h"
+#include "obs/result.h"
+
+enum exit_reason {
+    EXIT_IDLE,
+    EXIT_IPI,
+    EXIT_TIMER,
+    EXIT_PAUSE,
+    EXIT_PREEMPT,
+    EXIT_IRQ,
+    EXIT_IO,
+    EXIT_REASONS
+};
+
+struct world;
+struct xvm;
+
+/* A vCPU seen from both sides. */
+struct xvcpu {
+    struct world *world;
+    struct xvm *vm;
+    struct vcpu *v;
+    struct gcpu *g;
+    struct account acct;
+    enum term off_term;   /* while off: STEAL, BLOCKED or UNSEEN */
+    ns_t off_since;
+    ns_t wanted;          /* READY while the guest is BUSY */
+    ns_t held_busy_start; /* start of this idle episode, -1 = busy */
+    ns_t busy_since;
+    ns_t work_at_entry;
+    ns_t steal_at_entry;  /* published: what the guest sees */
+    ns_t steal_from;      /* published when accounting began */
+    int counted_at;       /* pCPU whose load counts this vCPU, -1 */
+    bool pending_irq;     /* an interrupt waits for the next entry */
+    bool in_spin, dy_eligible;
+    bool stable;          /* idle policy's view */
+    struct event ipi;     /* an IPI or a store arrives */
+    struct event until;   /* limit of the idle plan, or next look */
+    struct idle_plan plan;
+    bool planned;         /* plan is in force (from the guest's idle entry to its end) */
+    bool committed;
+    ns_t committed_at;
+    struct xvcpu *watch_next; /* scanned watchers of one pCPU */
+    bool watching;
+    bool rival_pending;
+    uint64_t exits[EXIT_REASONS];
+};
+
+struct xpcpu {
+    struct world *world;
+    struct pcpu *p;
+    struct account acct;
+    ns_t idle_since;      /* empty since; -1 = a vCPU is on it */
+    ns_t avg_idle;
+    ns_t idle_hyp;        /* hypervisor work owed while empty */
+    ns_t cstate_time[CSTATES_MAX];
+    int cstate;
+    int wanting;          /* vCPUs here whose guest is busy */
+    bool hot;             /* executes, not in a C-state: slows its siblings */
+    struct xvcpu *watchers;
+    int pinned;           /* vCPUs that may run nowhere else */
+};
+
+struct xvm {
+    struct world *world;
+    struct guest *guest;
+    struct idle idle;
+    char *name;
+    bool measured;
+    int index, nvcpus;
+    struct xvcpu *vcpu;
+    struct channel_end *channel;
+    struct hist age;
+    int last_boosted;
+    ns_t window_work;     /* at the start of the fairness window */
+};
+
+#define WORLD_COUNTERS 48
+
+struct world_conf {
+    ns_t duration, warmup;
+    uint64_t seed;
+    int64_t smt_speed;    /* 1024 = no slowdown */
+    const struct cstate *cstate;
+    int ncstates, host_ncstates;
+    double power_active_w, power_idle_w;
+    ns_t fairness_window;
+    double io_cpu;
+};
+
+struct world {
+    struct world_conf conf;
+    struct engine *engine;
+    struct host *host;
+    const struct topology *topo;
+    const struct costs *costs;
+    struct channel *channel;
+    bool channel_used;
+    struct xpcpu *pcpu;
+    int *core_hot;        /* hot threads of each core */
+    struct xvm *vm;
+    int nvms, nvcpus, floating;
+    const int *pool;
+    int npool;
+    ns_t accounted_from;
+    struct event window;
+    double jain_sum, worst_sum;
+    uint64_t windows;
+    struct {
+        const char *name;
+        uint64_t n;
+    } counter[WORLD_COUNTERS];
+    int ncounters;
+};
+
+/* -- world.c -- */
+struct world_vm {
+    const char *name;
+    bool measured;
+    int ncpus;
+    const struct cpumask *const *allowed; /* [ncpus] */
+    uint32_t weight;
+    ns_t start;
+    const struct workload *work;
+    const struct guest_conf *conf;
+    const struct guest_ops *ops;
+    const void *params;
+    const struct idle_ops *idle;
+    const void *idle_params;
+    enum preempted_rule rule;
+};
+
+/* Engine, topology, costs are borrowed. NULL + message in *why. */
+struct world *world_new(struct engine *e, const struct topology *t, const struct costs *costs,
+                        const struct world_conf *conf, const struct host_conf *host,
+                        const struct host_ops *ops, const void *params, ns_t channel_delay,
+                        int nvms, char why[160]);
+void world_free(struct world *w);
+/* The i-th VM; all of them before world_run. 0 or -1. */
+int world_add_vm(struct world *w, int i, const struct world_vm *spec, char why[160]);
+/* Runs to the end, checks conservation. 0 or -1 + message. */
+int world_run(struct world *w, struct trace_sink *trace, char why[160]);
+/* Fills a fresh run_values with one row per VM. */
+void world_collect(struct world *w, struct run_values *r);
+void world_count(struct world *w, const char *name);
+
+/* -- shared by the files of cross/ -- */
+extern const struct host_hooks cross_host_hooks;
+extern const struct guest_hooks cross_guest_hooks;
+/* Brings off-time, empty-pCPU time and guests up to now. */
+void world_settle(struct world *w);
+void world_check(struct world *w);
+/* account.c */
+void xvcpu_flush(struct xvcpu *x);
+void xvcpu_off_term(struct xvcpu *x);
+void xpcpu_flush(struct xpcpu *p);
+void xvcpu_recount(struct xvcpu *x);
+/* smt.c */
+void xpcpu_set_hot(struct xpcpu *p, bool hot);
+int64_t xpcpu_speed(const struct xpcpu *p);
+/* publish.c */
+void publish_pcpu(struct xpcpu *p);
+void publish_entry(struct xvcpu *x, bool moved);
+/* idle.c */
+void idle_begin(struct xvcpu *x);
+void idle_commit(struct xvcpu *x);
+void idle_finish(struct xvcpu *x);
+void idle_rival(struct xvcpu *x);
+void idle_until(struct engine *e, struct event *ev);
+/* A host entry on this pCPU: watch lists are scanned. */
+void host_entry(struct xpcpu *p);
+/* wake.c */
+void vcpu_arrival(struct engine *e, struct event *ev);
+void vcpu_interrupt(struct xvcpu *x, ns_t exit_cost, enum exit_reason why);
+/* ple.c */
+void pause_exit(struct xvcpu *x);
+
+static inline void count_exit(struct xvcpu *x, enum exit_reason r)
+{
+    x->exits[r]++;
+}
+static inline struct xpcpu *xpcpu_of(const struct xvcpu *x)
+{
+    return &x->world->pcpu[x->v->pcpu];
+}
+
+#endif

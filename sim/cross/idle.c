@@ -106,6 +106,14 @@ static void watch_list_remove(struct xvcpu *x)
     x->watching = false;
 }
 
+/* The limit may have passed while the debts were burnt: then it ends the plan at once. */
+static void arm_limit(struct xvcpu *x)
+{
+    struct engine *e = x->world->engine;
+
+    engine_arm(e, &x->until, x->plan.until > e->now ? x->plan.until : e->now);
+}
+
 void idle_commit(struct xvcpu *x)
 {
     struct world *w = x->world;
@@ -115,12 +123,12 @@ void idle_commit(struct xvcpu *x)
     switch (x->plan.act) {
     case IDLE_SPIN:
         x->g->idle_term = TERM_IDLESPIN;
-        engine_arm(w->engine, &x->until, x->plan.until);
+        arm_limit(x);
         break;
     case IDLE_HOLD:
         x->g->idle_term = TERM_HELD;
         xpcpu_set_hot(xpcpu_of(x), false);
-        engine_arm(w->engine, &x->until, x->plan.until);
+        arm_limit(x);
         break;
     case IDLE_BLOCK:
         host_block(w->host, x->v);
@@ -128,7 +136,7 @@ void idle_commit(struct xvcpu *x)
     case IDLE_WATCH:
         host_block(w->host, x->v);
         watch_list_add(x);
-        engine_arm(w->engine, &x->until, x->plan.until);
+        arm_limit(x);
         return;
     }
     if (xpcpu_of(x)->p->nr_ready > 0)
@@ -276,7 +284,7 @@ void idle_until(struct engine *e, struct event *ev)
         plan = i->ops->rival(i, x->g->id, &ctx, x->plan);
         crash_leave();
         if (plan.act == x->plan.act && plan.until == x->plan.until)
-            engine_arm(e, &x->until, plan.until);
+            arm_limit(x);
         else
             replan(x, plan, "rival");
         return;

@@ -7,10 +7,11 @@
  */
 #include "cross/world.h"
 
-static bool eligible(struct xvcpu *me, struct xvcpu *x)
+static bool eligible(void *arg, const struct vcpu *v)
 {
-    if (x == me || x->v->state != VCPU_READY)
-        return false;
+    struct xvcpu *x = v->owner;
+
+    (void)arg;
     if (!gcpu_in_kernel(x->g) && !x->pending_irq && !x->g->irq_head)
         return false;
     if (x->in_spin) {
@@ -20,34 +21,16 @@ static bool eligible(struct xvcpu *me, struct xvcpu *x)
     return true;
 }
 
-static void directed_yield(struct xvcpu *me)
-{
-    struct xvm *vm = me->vm;
-    int failed = 0;
-
-    for (int i = 1; i <= 2 * vm->nvcpus && failed < 3; i++) {
-        const int at = (vm->last_boosted + i) % vm->nvcpus;
-        struct xvcpu *x = &vm->vcpu[at];
-        int r;
-
-        if (!eligible(me, x))
-            continue;
-        r = host_yield_to(me->world->host, me->v, x->v);
-        if (r > 0) {
-            vm->last_boosted = at;
-            world_count(me->world, "directed_yields");
-            return;
-        }
-        failed += r < 0;
-    }
-}
-
 void pause_exit(struct xvcpu *x)
 {
+    struct host *h = x->world->host;
+
     count_exit(x, EXIT_PAUSE);
     gcpu_charge(x->g, x->world->costs->pause_exit, 0);
     host_entry(xpcpu_of(x));
     x->in_spin = true;
-    directed_yield(x);
+    if (host_spin_yield(h, x->v, &h->vcpu[x->vm->guest->vcpu_base], x->vm->nvcpus,
+                        &x->vm->last_boosted, eligible, NULL) >= 0)
+        world_count(x->world, "directed_yields");
     x->in_spin = false;
 }

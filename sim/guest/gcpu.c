@@ -380,8 +380,10 @@ void gcpu_resume(struct gcpu *g, int64_t speed, ns_t stolen)
             k->st.holder_preempted += off;
         g->util.updated = now;
     }
-    pelt_update(&g->steal, now - stolen, 0);
-    pelt_update(&g->steal, now, 1024);
+    if (stolen > 0) {
+        pelt_update(&g->steal, now - stolen, 0);
+        pelt_update(&g->steal, now, 1024);
+    }
     g->settled = now;
     g->on = true;
     g->speed = speed;
@@ -404,7 +406,6 @@ void gcpu_pause(struct gcpu *g)
         pelt_update(&g->util, know(k), 1024);
         g->curr->stolen_from = know(k);
     }
-    pelt_update(&g->steal, know(k), 0);
     g->on = false;
     engine_cancel(k->engine, &g->end);
     if (g->act != GCPU_IDLE)

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the scenario reader share. Nobody else includes this. */
+#ifndef SIM_SCENARIO_PARTS_H
+#define SIM_SCENARIO_PARTS_H
+
+#include "parts.h"
+#include "registry.h"
+#include "scenario.h"
+
+/* What is known of a VM entry beyond its struct vm_spec, which is in step with it. */
+struct vm_note {
+    const struct conf_node *node;
+    const struct conf_node *workload_node;
+    char *workload_name; /* base name, no folder */
+    char workload_hash[33];
+};
+
+struct reader {
+    struct scenario *s;
+    struct conf_errors *e;
+    const struct conf_node *root;
+    char *dir;            /* of the scenario's file */
+    struct vm_note *note; /* [s->nvms] */
+    bool machine_read;    /* without faults: what depends on its shape can be judged */
+    bool allow_cold;
+};
+
+/* A policy's name, or {name: {parameters}}; `def` when absent. */
+void scenario_read_policy(struct reader *r, const struct conf_node *n, enum policy_kind kind,
+                          const char *def, struct policy_choice *out);
+
+/* scenario_machine.c. `n`: a name, a path or a mapping. */
+bool machine_read(struct machine *m, const struct conf_node *n, const char *dir,
+                  struct conf_errors *e);
+int machine_npcpus(const struct machine *m);
+
+/* scenario_host.c: host, pool, channel. After the machine. */
+void scenario_read_host(struct reader *r);
+
+/* scenario_vm.c: vms, oversubscription. After the host. */
+void scenario_read_vms(struct reader *r);
+
+/* scenario_echo.c: fills s->echo and s->hash. */
+void scenario_write_echo(struct reader *r);
+
+#endif

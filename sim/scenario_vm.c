@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The scenario's VMs: one struct vm_spec per entry of `vms:`, and how many of the group marked
+ * `fill` reach the oversubscription asked for.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "find.h"
+#include "scenario_parts.h"
+#include "traces/trace.h"
+#include "workload.h"
+
+#define VCPUS_MAX  4096 /* of one VM */
+#define GROUPS_MAX 10000
+#define TOTAL_MAX  1000000 /* vCPUs of a scenario */
+
+static const struct conf_node *entry_key(const struct reader *r, int vm, const char *key)
+{
+    return conf_get(r->note[vm].node, key);
+}
+
+static void read_name(struct reader *r, int i)
+{
+    const struct conf_node *n = entry_key(r, i, "name");
+    struct vm_spec *vm = &r->s->vm[i];
+
+    if (n && !parts_name(n, "VM", r->e))
+        n = NULL;
+    vm->name = n ? parts_copy(n->text) : parts_format("vm%d", i);
+    for (int k = 0; k < i; k++)
+        if (strcmp(r->s->vm[k].name, vm->name) == 0)
+            conf_error(r->e, n ? n : r->note[i].node, "two groups of VMs are called '%s'",
+                       vm->name);
+}
+
+static void read_role(struct reader *r, int i)
+{
+    static const char *const NAMES[] = {
+        [ROLE_MEASURED] = "measured", [ROLE_BACKGROUND] = "background"};
+    const struct conf_node *n = entry_key(r, i, "role");
+    const char *text = n ? conf_str(n, r->e) : NULL;
+
+    if (!text)
+        return;
+    for (int k = 0; k < 2; k++) {
+        if (strcmp(NAMES[k], text) == 0) {
+            r->s->vm[i].role = (enum vm_role)k;
+            return;
+        }
+    }
+    parts_unknown(r->e, n, "role", text, NAMES, 2);
+}
+
+static void read_size(struct reader *r, int i)
+{
+    struct vm_spec *vm = &r->s->vm[i];
+    const struct conf_node *vcpus = entry_key(r, i, "vcpus"), *count = entry_key(r, i, "count"),
+                           *fill = entry_key(r, i, "fill"), *weight = entry_key(r, i, "weight");
+    int64_t w = vm->weight;
+
+    if (vcpus)
+        conf_int(vcpus, 1, VCPUS_MAX, &vm->vcpus, r->e);
+    else
+        conf_error(r->e, r->note[i].node, "VM '%s' needs 'vcpus'", vm->name);
+    if (count)
+        conf_int(count, 1, TOTAL_MAX, &vm->count, r->e);
+    if (fill)
+        conf_bool(fill, &vm->fill, r->e);
+    if (weight && conf_int(weight, 2, 262144, &w, r->e))
+        vm->weight = (uint32_t)w;
+}
+
+static void read_pin(struct reader *r, int i)
+{
+    struct vm_spec *vm = &r->s->vm[i];
+    const struct conf_node *n = entry_key(r, i, "pin");
+
+    if (!n || !conf_cpulist(n, machine_npcpus(&r->s->machine), &vm->pin, &vm->npin, r->e))
+        return;
+    vm->pin_one = r->s->placement == PLACE_PINNED || vm->npin == (size_t)vm->vcpus;
+}
+
+static void read_guest(struct reader *r, int i)
+{
+    static const char *const NAMES[] = {"policy"};
+    struct vm_spec *vm = &r->s->vm[i];
+    const struct conf_node *n = entry_key(r, i, "guest");
+
+    if (n && n->kind == CONF_SCALAR) {
+        conf_error(r->e, n, "guest is a mapping: guest: {policy: %s}", n->text);
+        n = NULL;
+    }
+    parts_read_rows(guest_params, &vm->guest_conf, n, NAMES, 1, "guest", r->e);
+    scenario_read_policy(r, conf_get(n, "policy"), POLICY_GUEST, "bare", &vm->guest);
+    scenario_read_policy(r, entry_key(r, i, "idle"), POLICY_IDLE, "hlt", &vm->idle);
+}
+
+static void read_times(struct reader *r, int i)
+{
+    struct vm_spec *vm = &r->s->vm[i];
+    const struct conf_node *start = entry_key(r, i, "start"), *stagger = entry_key(r, i, "stagger");
+
+    if (start && conf_ns(start, &vm->start, r->e) && vm->start >= r->s->duration &&
+        r->s->duration > 0)
+        conf_error(r->e, start, "VM '%s' starts after the end of the run", vm->name);
+    if (stagger)
+        conf_ns(stagger, &vm->stagger, r->e);
+}
+
+/* -- workloads -- */
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t len = strlen(text), n = strlen(end);
+
+    return len >= n && strcmp(text + len - n, end) == 0;
+}
+
+/* A recorded trace becomes the text of a program, which is read as any other. */
+static struct workload *load_trace(struct reader *r, int i, const struct conf_node *at,
+                                   const char *path, const struct trace_import_options *o)
+{
+    char *error = NULL, *text = trace_import_text(path, o, &error);
+    struct conf_tree *t = NULL;
+    struct workload *w = NULL;
+
+    if (!text)
+        conf_error(r->e, at, "%s", error ? error : "the trace cannot be read");
+    else
+        t = conf_read_text(path, text, strlen(text), r->e);
+    if (t)
+        w = workload_from_node(conf_root(t), r->note[i].workload_name, path, ".",
+                               r->note[i].workload_hash, r->e);
+    conf_free(t);
+    free(text);
+    free(error);
+    return w;
+}
+
+static struct workload *load_named(struct reader *r, int i, const struct conf_node *at,
+                                   const struct trace_import_options *o)
+{
+    char *path = find_or_report(FIND_WORKLOAD, r->dir, at, r->e);
+    struct workload *w = NULL;
+
+    if (!path)
+        return NULL;
+    r->note[i].workload_name = parts_base(path);
+    if (ends_with(path, ".yaml"))
+        w = workload_load(path, r->note[i].workload_hash, r->e);
+    else
+        w = load_trace(r, i, at, path, o);
+    free(path);
+    return w;
+}
+
+/* {trace: FILE, mode: closed|open} */
+static struct workload *load_trace_entry(struct reader *r, int i, const struct conf_node *n)
+{
+    static const char *const NAMES[] = {"trace", "mode"};
+    static const char *const MODES[] = {[TRACE_CLOSED] = "closed", [TRACE_OPEN] = "open"};
+    const struct conf_node *mode = conf_get(n, "mode");
+    const char *text = mode ? conf_str(mode, r->e) : MODES[TRACE_CLOSED];
+    struct trace_import_options o;
+    int chosen = -1;
+
+    trace_import_defaults(&o);
+    conf_only_keys(n, NAMES, 2, "workload", r->e);
+    for (int k = 0; text && k < 2; k++)
+        if (strcmp(MODES[k], text) == 0)
+            chosen = k;
+    if (text && chosen < 0)
+        parts_unknown(r->e, mode, "mode", text, MODES, 2);
+    if (chosen < 0)
+        return NULL;
+    o.mode = (enum trace_mode)chosen;
+    /* Timed wake-ups lie in the past on a second lap. */
+    o.loop = o.loop && o.mode == TRACE_CLOSED;
+    return load_named(r, i, conf_get(n, "trace"), &o);
+}
+
+/* {name: NAME, hash: HASH}: as a name, and nothing else may have that name by now. */
+static struct workload *load_recorded(struct reader *r, int i, const struct conf_node *n)
+{
+    static const char *const NAMES[] = {"name", "hash"};
+    const struct conf_node *hash = conf_get(n, "hash");
+    struct workload *w = load_named(r, i, conf_get(n, "name"), NULL);
+    const char *text = hash ? conf_str(hash, r->e) : NULL;
+
+    conf_only_keys(n, NAMES, 2, "workload", r->e);
+    if (w && text && strcmp(text, r->note[i].workload_hash) != 0)
+        conf_error(r->e, hash, "workload '%s' has changed: its hash is %s now", w->name,
+                   r->note[i].workload_hash);
+    return w;
+}
+
+static void read_workload(struct reader *r, int i)
+{
+    const struct conf_node *n = entry_key(r, i, "workload");
+    struct vm_note *note = &r->note[i];
+
+    note->workload_node = n;
+    if (!n) {
+        conf_error(r->e, note->node, "VM '%s' needs a 'workload'", r->s->vm[i].name);
+    } else if (n->kind == CONF_SCALAR) {
+        r->s->vm[i].workload = load_named(r, i, n, NULL);
+    } else if (conf_get(n, "trace")) {
+        r->s->vm[i].workload = load_trace_entry(r, i, n);
+    } else if (conf_get(n, "name")) {
+        r->s->vm[i].workload = load_recorded(r, i, n);
+    } else {
+        note->workload_name = parts_copy("inline");
+        r->s->vm[i].workload =
+            workload_from_node(n, "inline", n->file, r->dir, note->workload_hash, r->e);
+    }
+}
+
+static bool has_samples(const struct workload *w)
+{
+    for (int i = 0; i < w->ntasks; i++)
+        for (int k = 0; k < w->task[i].nops; k++)
+            if (w->task[i].op[k].code == OP_MARK_OPEN)
+                return true;
+    return false;
+}
+
+/* What depends on both the VM and its program. */
+static void check_workload(struct reader *r, int i)
+{
+    const struct vm_spec *vm = &r->s->vm[i];
+    const struct workload *w = vm->workload;
+
+    if (!w)
+        return;
+    for (int k = 0; k < w->ntasks; k++)
+        if (w->task[k].vcpu >= vm->vcpus)
+            conf_error(r->e, r->note[i].workload_node,
+                       "task '%s' of workload '%s' is bound to vCPU %" PRId64
+                       ", but VM '%s' has only %" PRId64,
+                       w->task[k].name, w->name, w->task[k].vcpu, vm->name, vm->vcpus);
+    if (vm->role == ROLE_MEASURED && r->s->warmup == 0 && !r->allow_cold && has_samples(w))
+        conf_error(r->e, r->note[i].workload_node,
+                   "workload '%s' measures latency: add 'warmup: 200ms' (or 'allow_cold: true', to "
+                   "measure from the first moment on)",
+                   w->name);
+}
+
+static void read_vm(struct reader *r, int i)
+{
+    static const char *const NAMES[] = {"name",   "role",  "pin",     "count", "fill", "vcpus",
+                                        "weight", "start", "stagger", "guest", "idle", "workload"};
+
+    conf_only_keys(r->note[i].node, NAMES, sizeof(NAMES) / sizeof(NAMES[0]), "VM", r->e);
+    r->s->vm[i] = (struct vm_spec){.count = 1, .vcpus = 1, .weight = 1024};
+    read_name(r, i);
+    read_role(r, i);
+    read_size(r, i);
+    read_pin(r, i);
+    read_guest(r, i);
+    read_times(r, i);
+    read_workload(r, i);
+    check_workload(r, i);
+}
+
+/* -- oversubscription -- */
+
+struct fill {
+    double ratio;
+    int64_t pool, others, size; /* pCPUs; vCPUs of the other groups; of one VM that fills */
+    int group;
+};
+
+static double ratio_of(const struct fill *f, int64_t count)
+{
+    return (double)(f->others + count * f->size) / (double)f->pool;
+}
+
+static void report_misfit(struct reader *r, const struct conf_node *at, const struct fill *f,
+                          double count)
+{
+    const char *name = r->s->vm[f->group].name;
+    int64_t below = count < 1 ? 1 : (int64_t)count, best = below;
+
+    if (count < 1) {
+        conf_error(r->e, at,
+                   "oversubscription %.12g of %" PRId64 " pCPUs leaves no room for a VM '%s' of "
+                   "%" PRId64 " vCPUs; the smallest that fits is %.12g",
+                   f->ratio, f->pool, name, f->size, ratio_of(f, 1));
+        return;
+    }
+    if (fabs(ratio_of(f, below + 1) - f->ratio) < fabs(ratio_of(f, below) - f->ratio))
+        best = below + 1;
+    conf_error(r->e, at,
+               "oversubscription %.12g of %" PRId64 " pCPUs is no whole number of VMs '%s' of "
+               "%" PRId64 " vCPUs; the nearest that fits is %.12g",
+               f->ratio, f->pool, name, f->size, ratio_of(f, best));
+}
+
+/* A count beside `fill` is superfluous (an echo has it) but must not say something else. */
+static void set_count(struct reader *r, const struct fill *f, int64_t count)
+{
+    const struct conf_node *given = entry_key(r, f->group, "count");
+    struct vm_spec *vm = &r->s->vm[f->group];
+
+    if (given && vm->count != count)
+        conf_error(r->e, given, "%" PRId64 " VMs '%s' fill, not %" PRId64 ": leave the count out",
+                   count, vm->name, vm->count);
+    vm->count = count;
+}
+
+static void resolve_fill(struct reader *r, const struct conf_node *at, struct fill *f)
+{
+    struct scenario *s = r->s;
+
+    for (int i = 0; i < s->nvms; i++)
+        if (i != f->group)
+            f->others += s->vm[i].count * s->vm[i].vcpus;
+    f->size = s->vm[f->group].vcpus;
+    double count = (f->ratio * (double)f->pool - (double)f->others) / (double)f->size;
+    double whole = round(count);
+
+    /* 1.333333333333 is meant to be 4/3: a millionth of a vCPU is no remainder. */
+    if (whole < 1 || fabs(count - whole) * (double)f->size > 1e-6)
+        report_misfit(r, at, f, count);
+    else if (whole > TOTAL_MAX)
+        conf_error(r->e, at, "oversubscription %.12g needs too many VMs", f->ratio);
+    else
+        set_count(r, f, (int64_t)whole);
+}
+
+static void read_oversubscription(struct reader *r)
+{
+    struct scenario *s = r->s;
+    const struct conf_node *n = conf_get(r->root, "oversubscription");
+    struct fill f = {.pool = (int64_t)s->npool, .group = -1};
+    size_t before = r->e->n;
+
+    for (int i = 0; i < s->nvms; i++) {
+        if (s->vm[i].fill && f.group >= 0)
+            conf_error(r->e, r->note[i].node, "only one group may fill: '%s' or '%s'",
+                       s->vm[f.group].name, s->vm[i].name);
+        if (s->vm[i].fill && f.group < 0)
+            f.group = i;
+    }
+    if (n && !conf_real(n, 0, 100000, &s->oversubscription, r->e))
+        return;
+    f.ratio = s->oversubscription;
+    if (!n && f.group >= 0)
+        conf_error(r->e, r->note[f.group].node,
+                   "VM '%s' fills: say how far with 'oversubscription: R' at the top",
+                   s->vm[f.group].name);
+    else if (n && f.ratio <= 0)
+        conf_error(r->e, n, "oversubscription is vCPUs per pCPU: above 0");
+    else if (n && f.group < 0)
+        conf_error(r->e, n, "oversubscription needs a group of VMs with 'fill: true'");
+    if (n && f.group >= 0 && f.pool > 0 && parts_clean(r->e, before))
+        resolve_fill(r, n, &f);
+}
+
+void scenario_read_vms(struct reader *r)
+{
+    const struct conf_node *list = conf_get(r->root, "vms");
+
+    if (!list) {
+        conf_error(r->e, r->root, "a scenario needs 'vms'");
+        return;
+    }
+    if (list->kind != CONF_SEQ || list->n == 0 || list->n > GROUPS_MAX) {
+        conf_error(r->e, list, "vms is a list of groups of VMs, with at least one");
+        return;
+    }
+    r->s->vm = parts_alloc(list->n, sizeof(*r->s->vm));
+    r->note = parts_alloc(list->n, sizeof(*r->note));
+    for (size_t i = 0; i < list->n; i++) {
+        if (!parts_mapping(list->child[i], "a group of VMs", r->e))
+            continue;
+        r->note[r->s->nvms].node = list->child[i];
+        read_vm(r, r->s->nvms++);
+    }
+    read_oversubscription(r);
+    if (scenario_total_vcpus(r->s) > TOTAL_MAX)
+        conf_error(r->e, list, "more than %d vCPUs in all", TOTAL_MAX);
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What tasks share: locks, barriers, queues, conditions, devices, marks. Read before any program,
+ * so that a program can be checked name by name.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "workload_parts.h"
+
+#define CAPACITY_MAX 10000000
+
+const char *const object_title[OBJ_KINDS] = {"lock", "barrier", "queue", "device",
+                                             "cond", "mark",    "task"};
+
+int object_count(const struct workload *w, enum object_kind kind)
+{
+    switch (kind) {
+    case OBJ_LOCK:
+        return w->nlocks;
+    case OBJ_BARRIER:
+        return w->nbarriers;
+    case OBJ_QUEUE:
+        return w->nqueues;
+    case OBJ_DEVICE:
+        return w->ndevices;
+    case OBJ_COND:
+        return w->nconds;
+    case OBJ_MARK:
+        return w->nmarks;
+    default:
+        return w->ntasks;
+    }
+}
+
+const char *object_name(const struct workload *w, enum object_kind kind, int i)
+{
+    switch (kind) {
+    case OBJ_LOCK:
+        return w->lock[i].name;
+    case OBJ_BARRIER:
+        return w->barrier[i].name;
+    case OBJ_QUEUE:
+        return w->queue[i].name;
+    case OBJ_DEVICE:
+        return w->device[i].name;
+    case OBJ_COND:
+        return w->cond[i];
+    case OBJ_MARK:
+        return w->mark[i];
+    default:
+        return w->task[i].name;
+    }
+}
+
+static const struct dist NOTHING = {.kind = DIST_CONST, .num = 1, .den = 1};
+
+/* Appends an element with the defaults of its kind. */
+#define APPEND(list, count, ...)                                                                   \
+    do {                                                                                           \
+        (list) = parts_grow((list), (size_t)(count), sizeof(*(list)));                             \
+        (list)[(count)++] = __VA_ARGS__;                                                           \
+    } while (0)
+
+int object_add(struct parser *p, enum object_kind kind, const char *name,
+               const struct conf_node *at)
+{
+    struct workload *w = p->w;
+    int n = object_count(w, kind);
+    char *copy = parts_copy(name);
+
+    p->note[kind] = parts_grow(p->note[kind], (size_t)n, sizeof(*p->note[kind]));
+    p->note[kind][n] = (struct object_note){.node = at};
+    switch (kind) {
+    case OBJ_LOCK:
+        APPEND(w->lock, w->nlocks, (struct lock_spec){.name = copy, .fair = true});
+        break;
+    case OBJ_BARRIER:
+        APPEND(w->barrier, w->nbarriers, (struct barrier_spec){.name = copy});
+        break;
+    case OBJ_QUEUE:
+        APPEND(w->queue, w->nqueues, (struct queue_spec){.name = copy, .capacity = 1});
+        break;
+    case OBJ_DEVICE:
+        APPEND(w->device, w->ndevices,
+               (struct device_spec){.name = copy, .depth = 1, .service = NOTHING});
+        break;
+    case OBJ_COND:
+        APPEND(w->cond, w->nconds, copy);
+        break;
+    case OBJ_MARK:
+        APPEND(w->mark, w->nmarks, copy);
+        break;
+    default:
+        APPEND(w->task, w->ntasks,
+               (struct task_spec){
+                   .name = copy, .count = 1, .vcpu = -1, .weight = 1024, .start_dist = NOTHING});
+    }
+    return n;
+}
+
+int object_find(struct parser *p, const struct conf_node *n, enum object_kind kind)
+{
+    const char *name = conf_str(n, p->e);
+    int count = object_count(p->w, kind);
+
+    if (!name)
+        return -1;
+    for (int i = 0; i < count; i++)
+        if (strcmp(object_name(p->w, kind, i), name) == 0)
+            return i;
+    if (kind == OBJ_MARK || (kind == OBJ_COND && !p->conds_declared))
+        return parts_name(n, object_title[kind], p->e) ? object_add(p, kind, name, n) : -1;
+    const char **names = parts_alloc((size_t)count, sizeof(*names));
+
+    for (int i = 0; i < count; i++)
+        names[i] = object_name(p->w, kind, i);
+    parts_unknown(p->e, n, object_title[kind], name, names, (size_t)count);
+    free(names);
+    return -1;
+}
+
+static bool is_word(const struct conf_node *n, const char *word)
+{
+    return n->kind == CONF_SCALAR && strcmp(n->text, word) == 0;
+}
+
+/* The key's value must be one of two words; true for the second. */
+static bool read_choice(struct parser *p, const struct conf_node *map, const char *key,
+                        const char *first, const char *second)
+{
+    const struct conf_node *n = conf_get(map, key);
+
+    if (n && !is_word(n, first) && !is_word(n, second))
+        conf_error(p->e, n, "%s is %s or %s", key, first, second);
+    return n && is_word(n, second);
+}
+
+static void read_lock(struct parser *p, const struct conf_node *map, int i)
+{
+    static const char *const NAMES[] = {"kind", "spin", "kernel", "fair"};
+    struct lock_spec *l = &p->w->lock[i];
+    const struct conf_node *v;
+
+    conf_only_keys(map, NAMES, 4, "lock", p->e);
+    l->kind = read_choice(p, map, "kind", "sleep", "spin") ? LOCK_SPIN : LOCK_SLEEP;
+    if ((v = conf_get(map, "spin"))) {
+        if (l->kind == LOCK_SPIN)
+            conf_error_key(p->e, v,
+                           "a lock of kind: spin spins without limit: 'spin' is for sleep");
+        else
+            conf_ns(v, &l->spin_limit, p->e);
+    }
+    if ((v = conf_get(map, "kernel")))
+        conf_bool(v, &l->kernel, p->e);
+    if ((v = conf_get(map, "fair"))) {
+        if (l->kind == LOCK_SLEEP)
+            conf_error_key(p->e, v, "'fair' is for locks of kind: spin");
+        else
+            conf_bool(v, &l->fair, p->e);
+    }
+}
+
+static void read_barrier(struct parser *p, const struct conf_node *map, int i)
+{
+    static const char *const NAMES[] = {"parties", "spin", "wake"};
+    struct barrier_spec *b = &p->w->barrier[i];
+    const struct conf_node *v;
+
+    conf_only_keys(map, NAMES, 3, "barrier", p->e);
+    if ((v = conf_get(map, "parties")))
+        conf_int(v, 2, 1000000, &b->parties, p->e);
+    if ((v = conf_get(map, "spin"))) {
+        if (is_word(v, "forever"))
+            b->spin_limit = NS_NEVER;
+        else
+            conf_ns(v, &b->spin_limit, p->e);
+    }
+    b->chain = read_choice(p, map, "wake", "all", "chain");
+}
+
+static void read_queue(struct parser *p, const struct conf_node *map, int i)
+{
+    static const char *const NAMES[] = {"capacity"};
+    const struct conf_node *v = conf_get(map, "capacity");
+
+    conf_only_keys(map, NAMES, 1, "queue", p->e);
+    if (v)
+        conf_int(v, 1, CAPACITY_MAX, &p->w->queue[i].capacity, p->e);
+    else
+        conf_error(p->e, map, "a queue needs a capacity");
+}
+
+static void read_device(struct parser *p, const struct conf_node *map, int i)
+{
+    static const char *const NAMES[] = {"depth", "service"};
+    struct device_spec *d = &p->w->device[i];
+    const struct conf_node *v;
+
+    conf_only_keys(map, NAMES, 2, "device", p->e);
+    if ((v = conf_get(map, "depth")))
+        conf_int(v, 1, 1000000, &d->depth, p->e);
+    if ((v = conf_get(map, "service")))
+        amount_read(v, p->dir, &d->service, p->e);
+    else
+        conf_error(p->e, map, "a device needs a service time");
+}
+
+static const struct object_rule {
+    const char *key;
+    enum object_kind kind;
+    void (*read)(struct parser *p, const struct conf_node *map, int i);
+} RULES[] = {
+    {"locks", OBJ_LOCK, read_lock},
+    {"barriers", OBJ_BARRIER, read_barrier},
+    {"queues", OBJ_QUEUE, read_queue},
+    {"devices", OBJ_DEVICE, read_device},
+};
+
+#define NRULES (sizeof(RULES) / sizeof(RULES[0]))
+
+static void read_kind(struct parser *p, const struct conf_node *map, const struct object_rule *rule)
+{
+    if (!map || !parts_mapping(map, rule->key, p->e))
+        return;
+    for (size_t i = 0; i < map->n; i++) {
+        const struct conf_node *n = map->child[i];
+
+        if (parts_mapping(n, n->key, p->e))
+            rule->read(p, n, object_add(p, rule->kind, n->key, n));
+    }
+}
+
+static void read_conds(struct parser *p, const struct conf_node *list)
+{
+    if (list->kind != CONF_SEQ) {
+        conf_error(p->e, list, "conds is a list of names");
+        return;
+    }
+    for (size_t i = 0; i < list->n; i++)
+        if (parts_name(list->child[i], "cond", p->e))
+            object_add(p, OBJ_COND, list->child[i]->text, list->child[i]);
+    p->conds_declared = true;
+}
+
+void objects_read(struct parser *p, const struct conf_node *objects)
+{
+    const char *names[NRULES + 1];
+
+    if (!objects || !parts_mapping(objects, "objects", p->e))
+        return;
+    for (size_t i = 0; i < NRULES; i++) {
+        names[i] = RULES[i].key;
+        read_kind(p, conf_get(objects, RULES[i].key), &RULES[i]);
+    }
+    names[NRULES] = "conds";
+    conf_only_keys(objects, names, NRULES + 1, "objects", p->e);
+    if (conf_get(objects, "conds"))
+        read_conds(p, conf_get(objects, "conds"));
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Scenarios that must be refused. Each file in data/scenario says itself what is wrong with it: one
+ * line
+ * "# want LINE:COLUMN: message" per fault, in order. All faults of a file come out at once.
+ */
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenario.h"
+
+#define FOLDER "tests/reject/data/scenario"
+#define WANT   "# want "
+
+/* The lines that the file wants, as they will be printed. malloc'ed. */
+static char *wanted(const char *path)
+{
+    char *text = NULL, line[1024];
+    size_t len = 0;
+    FILE *in = fopen(path, "r"), *out = open_memstream(&text, &len);
+
+    cr_assert_not_null(in, "%s", path);
+    while (fgets(line, sizeof(line), in))
+        if (strncmp(line, WANT, strlen(WANT)) == 0)
+            fprintf(out, "%s:%s", path, line + strlen(WANT));
+    fclose(in);
+    fclose(out);
+    return text;
+}
+
+static char *refused(const char *path, const char *const *set, size_t nset)
+{
+    struct conf_errors e = {0};
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    struct scenario *s = scenario_load(path, set, nset, &e);
+
+    cr_expect_null(s, "%s was accepted", path);
+    conf_errors_print(&e, out);
+    fclose(out);
+    conf_errors_free(&e);
+    scenario_free(s);
+    return text;
+}
+
+Test(scenario_reject, every_fault_of_a_file_with_its_position)
+{
+    DIR *d = opendir(FOLDER);
+    struct dirent *entry;
+    int files = 0;
+
+    cr_assert_not_null(d, "run from the top folder of the source");
+    while ((entry = readdir(d))) {
+        char path[512];
+
+        if (!strstr(entry->d_name, ".yaml"))
+            continue;
+        snprintf(path, sizeof(path), FOLDER "/%s", entry->d_name);
+        char *want = wanted(path), *got = refused(path, NULL, 0);
+
+        cr_expect(strlen(want) > 0, "%s wants nothing", path);
+        cr_expect_str_eq(got, want, "%s\n got: %s\nwant: %s", path, got, want);
+        free(want);
+        free(got);
+        files++;
+    }
+    closedir(d);
+    cr_expect_geq(files, 19);
+}
+
+Test(scenario_reject, overrides)
+{
+    static const struct {
+        const char *set, *want;
+    } CASES[] = {
+        {"seed", "command line: 'seed' is no KEY=VALUE\n"},
+        {"=3", "command line: '=3' is no KEY=VALUE\n"},
+        {"vms.barriers.vcpus=many",
+         "command line:1:1: 'vcpus' is 'many', expected a whole number from 1 to 4096\n"},
+        {"machine=flat-88",
+         "command line:1:1: unknown machine 'flat-88'; did you mean 'flat-8'?\n"},
+        {"warmup=0", NULL},
+        {"vms.barriers.workload=busy-service", NULL},
+    };
+
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        if (!CASES[i].want)
+            continue;
+        char *got = refused("configs/quickstart.yaml", &CASES[i].set, 1);
+
+        cr_expect_str_eq(got, CASES[i].want, "%s\n got: %s", CASES[i].set, got);
+        free(got);
+    }
+    const char *both[] = {CASES[4].set, CASES[5].set};
+    char *got = refused("configs/quickstart.yaml", both, 2);
+
+    cr_expect(strstr(got, "measures latency"), "cold latency: %s", got);
+    free(got);
+}
+
+Test(scenario_reject, files_that_are_not_there)
+{
+    char *got = refused("no/such/file.yaml", NULL, 0);
+
+    cr_expect_str_eq(got, "no/such/file.yaml: cannot be opened: No such file or directory\n", "%s",
+                     got);
+    free(got);
+}

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+# One panel's place, axes and name; `f` is its number. Used by lines.gp and bars.gp.
+
+set lmargin at screen LEFT[f]
+set rmargin at screen RIGHT[f]
+set tmargin at screen TOP[f]
+set bmargin at screen BOTTOM[f]
+set xrange [XMIN:XMAX]
+set yrange [0:YMAX[f]]
+set ytics autofreq
+if ((f - 1) % COLS == 0) {
+    set label 6 YLABEL at screen LEFT[f] - YLABEL_AT, screen 0.5 * (TOP[f] + BOTTOM[f]) \
+        center rotate by 90 textcolor rgb INK
+}
+if (COLS == 1) {
+    set xlabel XLABEL offset 0, (ROTATE ? 0 : 0.3) textcolor rgb INK
+} else {
+    if (f == 1) {
+        set label 5 XLABEL at screen 0.5 * (LEFT[1] + RIGHT[COLS]), screen 2.3 * EM \
+            center textcolor rgb INK
+    }
+}
+if (ROTATE) { set xtics rotate by 40 right offset 0, -0.2 } else { set xtics norotate offset 0, 0.2 }
+if (LOGX) { set logscale x }
+if (OWN_TICS) {
+    set xtics ()
+    set xtics scale (CATEGORIES ? 0 : 0.6)
+    do for [i = 1:NX] { set xtics add (XTEXT[i] XPOS[i]) }
+    if (LOGX) { unset mxtics }
+}
+if (strlen(FACET[f]) > 0) {
+    set label 3 FACET[f] at graph 0.5, screen TOP[f] + 0.9 * EM center textcolor rgb INK
+}
+if (CELLS[f] == 0) {
+    set label 4 'no data for '.METRIC at graph 0.5, graph 0.5 center textcolor rgb GREY
+    set ytics ()
+} else {
+    unset label 4
+}

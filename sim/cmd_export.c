@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* tandem export and tandem merge: what a result store holds, and stores put together. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "study/commands.h"
+#include "study/dataset.h"
+#include "study/options.h"
+
+static const char export_help[] =
+    "usage: tandem export STORE.db [--format csv|json]\n"
+    "\n"
+    "Prints all runs of a store, sorted by the labels of their points and the replication, with\n"
+    "every metric that has a value. Two stores hold the same results when their exports are "
+    "equal.\n"
+    "\n"
+    "  -f, --format F   csv (default) or json\n"
+    "  -o, --output F   a file instead of stdout\n"
+    "\n"
+    "exit status: 0 done, 2 not a store, 3 cannot read or write\n";
+
+static const char merge_help[] =
+    "usage: tandem merge OUT.db IN.db...\n"
+    "\n"
+    "Adds the results of the IN stores to OUT, which is made when there is none. Runs that are "
+    "there\n"
+    "already are left as they are; stores that disagree about a run are refused.\n"
+    "\n"
+    "exit status: 0 done, 2 not a store or a disagreement, 3 cannot read or write\n";
+
+static const struct option_spec export_spec[] = {
+    {"format", 'f', true}, {"output", 'o', true}, {"help", 'h', false}, {NULL, 0, false}};
+static const struct option_spec merge_spec[] = {{"help", 'h', false}, {NULL, 0, false}};
+
+static int fail(const struct options *o, const struct store_error *err)
+{
+    options_error(o, "%s", err->text);
+    return err->status;
+}
+
+static int write_export(const struct options *o, struct dataset *d, bool json)
+{
+    const char *name = option_text(o, "output", NULL);
+    FILE *out = name ? fopen(name, "w") : stdout;
+    int failed;
+
+    if (!out) {
+        options_error(o, "%s: %s", name, strerror(errno));
+        return 3;
+    }
+    errno = 0;
+    failed = json ? export_json(out, d) : export_csv(out, d);
+    if (name && fclose(out) != 0)
+        failed = -1;
+    if (!failed)
+        return 0;
+    options_error(o, "%s: %s", name ? name : "stdout", strerror(errno ? errno : EIO));
+    return 3;
+}
+
+static int export_store(const struct options *o)
+{
+    static const char *const formats[] = {"csv", "json", NULL};
+    const int format = option_choice(o, "format", formats, 0);
+    struct store_error err = {0};
+    struct dataset d = {0};
+    struct store *s;
+    int status;
+
+    if (format < 0)
+        return 2;
+    if (o->noperands != 1)
+        return options_error(o, o->noperands ? "takes one store" : "needs a store");
+    s = store_open(o->operand[0], STORE_READ, &err);
+    if (!s)
+        return fail(o, &err);
+    status = dataset_add_store(&d, s, &err) != 0 ? fail(o, &err) : write_export(o, &d, format == 1);
+    dataset_free(&d);
+    store_close(s);
+    return status;
+}
+
+static int merge_stores(const struct options *o)
+{
+    struct store_error err = {0};
+    struct store *into;
+    int status = 0;
+
+    if (o->noperands < 2)
+        return options_error(o, "needs OUT.db and one or more IN.db");
+    /* All inputs first: a wrong name must not leave an output behind. */
+    for (size_t i = 1; i < o->noperands; i++) {
+        struct store *from = store_open(o->operand[i], STORE_READ, &err);
+
+        if (!from)
+            return fail(o, &err);
+        store_close(from);
+    }
+    into = store_open(o->operand[0], STORE_CREATE, &err);
+    if (!into)
+        return fail(o, &err);
+    for (size_t i = 1; status == 0 && i < o->noperands; i++) {
+        struct store *from = store_open(o->operand[i], STORE_READ, &err);
+
+        if (!from || store_merge(into, from, &err) != 0)
+            status = fail(o, &err);
+        store_close(from);
+    }
+    store_close(into);
+    return status;
+}
+
+static int command(int argc, char **argv, const struct option_spec *spec, const char *help,
+                   int (*act)(const struct options *o))
+{
+    struct options o;
+    int status = 2;
+
+    if (options_read(&o, spec, argc, argv)) {
+        if (option_flag(&o, "help"))
+            status = fputs(help, stdout) < 0;
+        else
+            status = act(&o);
+    }
+    options_free(&o);
+    return status;
+}
+
+int cmd_export(int argc, char **argv)
+{
+    return command(argc, argv, export_spec, export_help, export_store);
+}
+
+int cmd_merge(int argc, char **argv)
+{
+    return command(argc, argv, merge_spec, merge_help, merge_stores);
+}

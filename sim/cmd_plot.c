@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* tandem plot: a figure from the inputs that are named, and from no others. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/conf.h"
+#include "study/commands.h"
+#include "study/options.h"
+#include "study/plot.h"
+
+static const char help[] =
+    "usage: tandem plot FIGURE STORE.db|RESULT.json... -o FILE.(svg|pdf|png)\n"
+    "\n"
+    "Draws a figure ('tandem list figures' names them). Axes are named by the paths of the sweep, "
+    "or\n"
+    "their ends, or any key of the scenario, or 'file'; left out, they are taken in the order of "
+    "the\n"
+    "sweep.\n"
+    "\n"
+    "  -o, --output FILE        the picture\n"
+    "      --x PATH             the horizontal axis\n"
+    "      --series PATH        one line, one bar of a group; in a map the vertical axis\n"
+    "      --facet PATH         one panel per value\n"
+    "      --metric NAME        what is drawn ('tandem list metrics')\n"
+    "      --relative-to VALUE  ratio to this value of the series axis, run by run\n"
+    "      --filter PATH=VALUE  only points with this value; may be given more than once\n"
+    "      --title T, --xlabel T, --ylabel T\n"
+    "      --logx               logarithmic horizontal axis\n"
+    "      --size one|two       width of one column of text or two (default: two with panels)\n"
+    "      --data FILE.csv      the numbers of the picture\n"
+    "      --script FILE.gp     the gnuplot script of the picture\n"
+    "\n"
+    "exit status: 0 done, 2 bad input, 3 cannot read or write, or gnuplot is missing\n";
+
+static const struct option_spec spec[] = {
+    {"output", 'o', true},    {"x", 0, true},      {"series", 0, true},  {"facet", 0, true},
+    {"metric", 'm', true},    {"filter", 0, true}, {"title", 0, true},   {"xlabel", 0, true},
+    {"relative-to", 0, true}, {"logx", 0, false},  {"size", 0, true},    {"ylabel", 0, true},
+    {"data", 0, true},        {"script", 0, true}, {"help", 'h', false}, {NULL, 0, false},
+};
+
+struct command {
+    struct options opt;
+    struct plot_request request;
+    struct plot_filter *filter;
+    struct dataset data;
+    struct plot_grid grid;
+    const char *output;
+    int format;
+    int size; /* -1: the command did not say */
+};
+
+static bool read_figure(struct command *c)
+{
+    const char *names[32];
+    const char *near;
+
+    if (c->opt.noperands < 2) {
+        options_error(&c->opt, "needs a figure and one or more stores or result files");
+        return false;
+    }
+    c->request.figure = figure_find(c->opt.operand[0]);
+    if (c->request.figure)
+        return true;
+    for (size_t i = 0; i < nfigures && i < 32; i++)
+        names[i] = figures[i].name;
+    near = conf_nearest(c->opt.operand[0], names, nfigures < 32 ? nfigures : 32);
+    options_error(&c->opt, "unknown figure '%s'%s%s%s", c->opt.operand[0],
+                  near ? "; did you mean '" : "; 'tandem list figures' names them",
+                  near ? near : "", near ? "'?" : "");
+    return false;
+}
+
+static bool read_metric(struct command *c)
+{
+    const char *names[2 * METRIC_COUNT];
+    const char *near;
+    size_t n = 0;
+
+    c->request.metric = option_text(&c->opt, "metric", NULL);
+    if (!c->request.metric || metric_find(c->request.metric))
+        return true;
+    for (int m = 0; m < METRIC_COUNT; m++) {
+        names[n++] = metrics[m].key;
+        if (metrics[m].alias)
+            names[n++] = metrics[m].alias;
+    }
+    near = conf_nearest(c->request.metric, names, n);
+    options_error(&c->opt, "unknown metric '%s'%s%s%s", c->request.metric,
+                  near ? "; did you mean '" : "; 'tandem list metrics' names them",
+                  near ? near : "", near ? "'?" : "");
+    return false;
+}
+
+static bool read_filters(struct command *c)
+{
+    c->filter = calloc(c->opt.ngiven + 1, sizeof(*c->filter));
+    for (size_t i = 0; c->filter && i < c->opt.ngiven; i++) {
+        const struct option_given *given = &c->opt.given[i];
+        const char *equals = strchr(given->value, '=');
+
+        if (strcmp(given->spec->name, "filter") != 0)
+            continue;
+        if (!equals || equals == given->value) {
+            options_error(&c->opt, "'--filter' is '%s', expected PATH=VALUE", given->value);
+            return false;
+        }
+        c->filter[c->request.nfilters++] =
+            (struct plot_filter){given->value, equals + 1, (size_t)(equals - given->value)};
+    }
+    c->request.filter = c->filter;
+    return c->filter != NULL;
+}
+
+static bool read_options(struct command *c)
+{
+    static const char *const sizes[] = {"one", "two", NULL};
+    struct plot_request *r = &c->request;
+
+    if (!read_figure(c) || !read_metric(c) || !read_filters(c))
+        return false;
+    c->output = option_text(&c->opt, "output", NULL);
+    if (!c->output) {
+        options_error(&c->opt, "needs -o FILE.svg, FILE.pdf or FILE.png");
+        return false;
+    }
+    c->format = picture_format(c->output);
+    if (c->format < 0) {
+        options_error(&c->opt, "'%s' must end in .svg, .pdf or .png", c->output);
+        return false;
+    }
+    r->x = option_text(&c->opt, "x", NULL);
+    r->series = option_text(&c->opt, "series", NULL);
+    r->facet = option_text(&c->opt, "facet", NULL);
+    r->relative_to = option_text(&c->opt, "relative-to", NULL);
+    r->title = option_text(&c->opt, "title", NULL);
+    r->xlabel = option_text(&c->opt, "xlabel", NULL);
+    r->ylabel = option_text(&c->opt, "ylabel", NULL);
+    r->logx = option_flag(&c->opt, "logx");
+    c->size = option_choice(&c->opt, "size", sizes, -2);
+    return c->size != -1;
+}
+
+static int fail(const struct command *c, const struct store_error *err)
+{
+    options_error(&c->opt, "%s", err->text);
+    return err->status;
+}
+
+static int io_error(const struct command *c, const char *file)
+{
+    options_error(&c->opt, "%s: %s", file, strerror(errno ? errno : EIO));
+    return 3;
+}
+
+static int write_data(const struct command *c, const char *file)
+{
+    FILE *out = fopen(file, "w");
+    int failed;
+
+    if (!out)
+        return io_error(c, file);
+    failed = plot_grid_csv(out, &c->grid);
+    if (fclose(out) != 0 || failed)
+        return io_error(c, file);
+    return 0;
+}
+
+static int write_script(const struct command *c, const char *file, const char *script)
+{
+    FILE *out = fopen(file, "w");
+
+    if (!out)
+        return io_error(c, file);
+    fputs(script, out);
+    return fclose(out) != 0 ? io_error(c, file) : 0;
+}
+
+static char *make_script(const struct command *c, const char *folder)
+{
+    char *script = NULL;
+    size_t size;
+    FILE *out = open_memstream(&script, &size);
+    int failed;
+
+    if (!out)
+        return NULL;
+    failed = plot_script(out, &c->grid, &c->request, (enum picture_format)c->format, folder);
+    if (fclose(out) != 0 || failed) {
+        free(script);
+        return NULL;
+    }
+    return script;
+}
+
+static int draw(struct command *c)
+{
+    const char *script_file = option_text(&c->opt, "script", NULL);
+    struct store_error err = {0};
+    char buf[4096];
+    const char *folder = plot_folder(figure_template(c->request.figure->kind), buf, sizeof(buf));
+    char *script = folder ? make_script(c, folder) : NULL;
+    char *origin = picture_origin(&c->grid, &c->request, &c->data);
+    char *picture = NULL;
+    size_t size = 0;
+    int status = 3;
+
+    if (!folder)
+        options_error(&c->opt, "no template plots/%s: set TANDEM_HOME to the folder that has it",
+                      figure_template(c->request.figure->kind));
+    else if (!script || !origin)
+        options_error(&c->opt, "out of memory");
+    else if (script_file && write_script(c, script_file, script) != 0)
+        status = 3;
+    else if (!(picture = gnuplot_run(script, &size, &err)))
+        status = fail(c, &err);
+    else if (picture_write(c->output, (enum picture_format)c->format, picture, size, origin) != 0)
+        status = io_error(c, c->output);
+    else
+        status = 0;
+    free(picture);
+    free(origin);
+    free(script);
+    return status;
+}
+
+static int plot(struct command *c)
+{
+    const char *data_file = option_text(&c->opt, "data", NULL);
+    struct store_error err = {0};
+    int status = 0;
+
+    if (!read_options(c))
+        return 2;
+    for (size_t i = 1; i < c->opt.noperands; i++)
+        if (dataset_add(&c->data, c->opt.operand[i], &err) != 0)
+            return fail(c, &err);
+    if (plot_grid_make(&c->grid, &c->request, &c->data, &err) != 0)
+        return fail(c, &err);
+    c->request.two_columns = c->size == 1 || (c->size < 0 && c->grid.facet.n > 1);
+    if (c->request.logx && (!c->grid.x.numeric || c->grid.x.number[0] <= 0))
+        return options_error(&c->opt, "'--logx' needs numbers above 0 along %s", c->grid.x.path);
+    if (data_file)
+        status = write_data(c, data_file);
+    return status ? status : draw(c);
+}
+
+int cmd_plot(int argc, char **argv)
+{
+    struct command c = {0};
+    int status = 2;
+
+    if (options_read(&c.opt, spec, argc, argv)) {
+        if (option_flag(&c.opt, "help"))
+            status = fputs(help, stdout) < 0;
+        else
+            status = plot(&c);
+    }
+    plot_grid_free(&c.grid);
+    dataset_free(&c.data);
+    free(c.filter);
+    options_free(&c.opt);
+    return status;
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* tandem sweep: all points of a sweep file, into a result store. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+#include "study/commands.h"
+#include "study/options.h"
+#include "study/pool.h"
+#include "study/summary.h"
+
+static const char help[] =
+    "usage: tandem sweep SWEEP [-j N] [-o STORE.db] [--shard K/N] [--replications N] [--seed N]\n"
+    "                    [--dry-run] [--quiet]\n"
+    "\n"
+    "Runs every point of a sweep file and keeps the results in a store. What the store has "
+    "already\n"
+    "is not run again: the same command carries on after an interruption.\n"
+    "\n"
+    "  -j, --jobs N          worker processes (default 1)\n"
+    "  -o, --output FILE     the store (default: the sweep's name with .db, in the working "
+    "directory)\n"
+    "      --shard K/N       only the K-th of N parts; 'tandem merge' puts the stores together\n"
+    "      --replications N  instead of the number in the sweep; fewer or more, results are kept\n"
+    "      --seed N          instead of the seed in the sweep or its base\n"
+    "      --dry-run         print the points and how many runs are missing, run nothing\n"
+    "      --quiet           no progress bar and no table\n"
+    "\n"
+    "exit status: 0 done, 2 bad input, 3 cannot read or write, 4 some runs failed (the others are\n"
+    "done), 130 or 143 interrupted (finished runs are kept)\n";
+
+static const struct option_spec spec[] = {
+    {"jobs", 'j', true},       {"output", 'o', true}, {"shard", 0, true},
+    {"replications", 0, true}, {"seed", 0, true},     {"dry-run", 0, false},
+    {"quiet", 'q', false},     {"help", 'h', false},  {NULL, 0, false},
+};
+
+struct command {
+    struct options opt;
+    struct study_options study;
+    struct sweep *sweep;
+    struct study *points;
+    struct store *store;
+    char *store_name;
+};
+
+static bool read_shard(const struct options *o, struct study_options *s)
+{
+    const char *text = option_text(o, "shard", "1/1");
+    char *end;
+
+    s->shard = strtoll(text, &end, 10);
+    if (*end == '/' && end != text) {
+        const char *of = end + 1;
+
+        s->shards = strtoll(of, &end, 10);
+        if (*of && !*end && s->shards >= 1 && s->shards <= 1000000 && s->shard >= 1 &&
+            s->shard <= s->shards)
+            return true;
+    }
+    options_error(o, "'--shard' is '%s', expected K/N with K from 1 to N", text);
+    return false;
+}
+
+static bool read_options(struct command *c)
+{
+    int64_t jobs = 1;
+
+    if (!option_number(&c->opt, "jobs", 1, POOL_MAX_WORKERS, &jobs) ||
+        !option_number(&c->opt, "replications", 1, 1000000, &c->study.replications) ||
+        !read_shard(&c->opt, &c->study))
+        return false;
+    c->study.workers = (int)jobs;
+    c->study.progress = !option_flag(&c->opt, "quiet");
+    if (c->opt.noperands == 1)
+        return true;
+    options_error(&c->opt, c->opt.noperands ? "takes one sweep file" : "needs a sweep file");
+    return false;
+}
+
+static bool use_seed(struct command *c)
+{
+    int64_t seed;
+    char *copy;
+
+    if (!option_text(&c->opt, "seed", NULL))
+        return true;
+    if (!option_number(&c->opt, "seed", 0, INT64_MAX, &seed))
+        return false;
+    copy = strdup(option_text(&c->opt, "seed", NULL));
+    if (!copy)
+        return false;
+    free(c->sweep->seed);
+    c->sweep->seed = copy;
+    c->sweep->has_seed = true;
+    return true;
+}
+
+static bool make_points(struct command *c)
+{
+    struct conf_errors e = {0};
+
+    c->sweep = sweep_read(c->opt.operand[0], &e);
+    if (c->sweep && !use_seed(c))
+        return false;
+    if (c->sweep)
+        c->points = study_new(c->sweep, run_version(), "", &e);
+    conf_errors_print(&e, stderr);
+    conf_errors_free(&e);
+    return c->points != NULL;
+}
+
+static char *store_name(const struct command *c)
+{
+    const char *given = option_text(&c->opt, "output", NULL);
+    const size_t size = strlen(c->sweep->name) + 4;
+    char *name = given ? strdup(given) : malloc(size);
+
+    if (name && !given)
+        snprintf(name, size, "%s.db", c->sweep->name);
+    return name;
+}
+
+static int complain(const struct store_error *err, int status)
+{
+    if (err->text[0])
+        fprintf(stderr, "tandem sweep: %s\n", err->text);
+    return status;
+}
+
+static int dry_run(struct command *c)
+{
+    struct store_error err = {0};
+    struct study_counts n;
+    FILE *there = fopen(c->store_name, "rb");
+
+    if (there) {
+        fclose(there);
+        c->store = store_open(c->store_name, STORE_READ, &err);
+        if (!c->store)
+            return complain(&err, err.status);
+    }
+    if (study_plan(c->points, c->store, &c->study, &n, &err) != 0)
+        return complain(&err, err.status);
+    if (summary_write_points(stdout, c->sweep, c->points) != 0)
+        return 3;
+    printf("%zu points, %" PRId64 " runs, %" PRId64 " of them in %s\n", c->points->npoints,
+           n.planned, n.before, c->store_name);
+    return fflush(stdout) == 0 ? 0 : 3;
+}
+
+static void report_failures(const struct command *c)
+{
+    for (size_t i = 0; i < c->points->npoints; i++) {
+        const struct study_point *p = &c->points->point[i];
+        char *where;
+
+        if (p->nfailed == 0)
+            continue;
+        where = sweep_where(c->sweep, i);
+        fprintf(stderr, "tandem sweep: %" PRId64 " failed run%s at point %zu (%s):\n", p->nfailed,
+                p->nfailed == 1 ? "" : "s", i, where ? where : "?");
+        free(where);
+        if (p->first_failure) {
+            const size_t n = strlen(p->first_failure);
+
+            fprintf(stderr, "%s%s", p->first_failure,
+                    n > 0 && p->first_failure[n - 1] == '\n' ? "" : "\n");
+        }
+    }
+}
+
+static int put_table(struct command *c)
+{
+    struct store_error err = {0};
+    struct dataset d = {0};
+    int failed = dataset_add_store(&d, c->store, &err);
+
+    /* The store is at rest before anything is printed: a reader that goes away (| head) ends us. */
+    store_close(c->store);
+    c->store = NULL;
+    if (failed)
+        complain(&err, err.status);
+    else if (summary_write(stdout, c->sweep, c->points, &d) != 0) {
+        perror("tandem sweep: cannot write the table");
+        failed = -1;
+    }
+    dataset_free(&d);
+    return failed ? 3 : 0;
+}
+
+static int run(struct command *c)
+{
+    struct store_error err = {0};
+    struct study_counts n = {0};
+    int status, table = 0;
+
+    c->store = store_open(c->store_name, STORE_CREATE, &err);
+    if (!c->store)
+        return complain(&err, err.status);
+    status = study_run(c->points, c->store, &c->study, run_replication, &n, &err);
+    report_failures(c);
+    complain(&err, status);
+    if (status > 128)
+        fprintf(stderr,
+                "tandem sweep: interrupted; %" PRId64 " of %" PRId64
+                " runs are kept in %s, the same command carries on\n",
+                n.before + n.done, n.planned, c->store_name);
+    else if ((status == 0 || status == 4) && !option_flag(&c->opt, "quiet"))
+        table = put_table(c);
+    return status ? status : table;
+}
+
+static int sweep(struct command *c)
+{
+    if (!read_options(c) || !make_points(c))
+        return 2;
+    c->store_name = store_name(c);
+    if (!c->store_name)
+        return 3;
+    return option_flag(&c->opt, "dry-run") ? dry_run(c) : run(c);
+}
+
+int cmd_sweep(int argc, char **argv)
+{
+    struct command c = {0};
+    int status = 2;
+
+    if (options_read(&c.opt, spec, argc, argv)) {
+        if (option_flag(&c.opt, "help"))
+            status = fputs(help, stdout) < 0;
+        else
+            status = sweep(&c);
+    }
+    store_close(c.store);
+    study_free(c.points);
+    sweep_free(c.sweep);
+    free(c.store_name);
+    options_free(&c.opt);
+    return status;
+}

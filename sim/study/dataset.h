@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What exports, tables and figures are made from: points with their runs, read from stores and
+ * result files.
+ *
+ * Always true: runs of one point have the same scenario, program version and loaded policy; a store
+ * with runs of two versions gives two points for one scenario. Nothing here depends on the order in
+ * which runs were stored.
+ */
+#ifndef SIM_STUDY_DATASET_H
+#define SIM_STUDY_DATASET_H
+
+#include <cjson/cJSON.h>
+
+#include "obs/result.h"
+#include "study/store.h"
+
+struct data_run {
+    uint64_t seed;
+    int64_t replication;
+    char *fingerprint;
+    double value[METRIC_COUNT]; /* of the measured VMs together; NAN = none */
+};
+
+struct data_point {
+    char *source; /* name of the file without folder and ending */
+    cJSON *labels, *echo;
+    char *hash, *version, *policy, *machine;
+    int64_t position;
+    struct data_run *run;
+    size_t nruns;
+    struct summary sum[METRIC_COUNT];
+};
+
+struct dataset {
+    struct data_point *point;
+    size_t n;
+};
+
+/* Adds a result store or a result file, told apart by their first bytes. 0, or -1 with *err. */
+int dataset_add(struct dataset *d, const char *path, struct store_error *err);
+int dataset_add_store(struct dataset *d, struct store *s, struct store_error *err);
+void dataset_free(struct dataset *d);
+
+/* Text of an axis at a point: its label; else `version`, `machine` or `file`; else the value at
+ * this key path of the scenario, defaults included. malloc'ed; NULL when there is none. */
+char *data_value(const struct data_point *p, const char *path);
+/* Names of all axes that points have labels for, in the order of the points; malloc'ed array of
+ * names that the dataset owns. NULL without memory. */
+const char **dataset_axes(const struct dataset *d, size_t *n);
+
+/* Runs by labels (axis by axis, numbers by size), scenario, version, policy, seed, replication. */
+int export_csv(FILE *out, struct dataset *d);
+int export_json(FILE *out, struct dataset *d);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* Words and units around the numbers of a picture. UTF-8. */
+#include <stdio.h>
+#include <string.h>
+
+#include "study/plot_label.h"
+
+#define MICRO  "\xc2\xb5"
+#define SUPER3 "\xc2\xb3"
+
+/* What a unit of the register becomes once its values are divided. */
+static const struct scaled {
+    const char *unit, *suffix; /* the suffix that the key ends in */
+    double least;              /* of the largest value */
+    double divisor;
+    const char *text;
+} scales[] = {
+    {"1/s", "_per_s", 1e7, 1e6, "10\xe2\x81\xb6/s"},
+    {"1/s", "_per_s", 1e4, 1e3, "10" SUPER3 "/s"},
+    {"1/s", "_per_s", 0, 1, "1/s"},
+    {"us", "_us", 1e7, 1e6, "s"},
+    {"us", "_us", 1e4, 1e3, "ms"},
+    {"us", "_us", 0, 1, MICRO "s"},
+    {"ns", "_ns", 1e7, 1e6, "ms"},
+    {"ns", "_ns", 1e4, 1e3, MICRO "s"},
+    {"ns", "_ns", 0, 1, "ns"},
+    {"J", "_j", 1e4, 1e3, "kJ"},
+    {"J", "_j", 0, 1, "J"},
+};
+#define NSCALES (sizeof(scales) / sizeof(scales[0]))
+
+/* latency_p99_9_us -> "latency p99.9". */
+static void words_of(const char *key, const char *suffix, char out[LABEL_SIZE])
+{
+    size_t n = strlen(key);
+    const size_t m = strlen(suffix);
+    char *nines;
+
+    if (n > m && strcmp(key + n - m, suffix) == 0)
+        n -= m;
+    snprintf(out, LABEL_SIZE, "%.*s", (int)n, key);
+    nines = strstr(out, "p99_9");
+    if (nines)
+        nines[3] = '.';
+    for (char *p = out; *p; p++)
+        if (*p == '_')
+            *p = ' ';
+}
+
+double label_metric(const struct plot_grid *g, double largest, char out[LABEL_SIZE])
+{
+    const struct metric *m = g->metric;
+    char words[LABEL_SIZE], base[LABEL_SIZE] = "";
+
+    for (size_t i = 0; i < NSCALES; i++) {
+        const struct scaled *s = &scales[i];
+
+        if (strcmp(s->unit, m->unit) != 0 || (largest < s->least && !g->relative_to))
+            continue;
+        words_of(m->key, s->suffix, words);
+        if (g->relative_to)
+            break;
+        snprintf(out, LABEL_SIZE, "%.200s (%s)", words, s->text);
+        return s->divisor;
+    }
+    if (strcmp(m->unit, "1") == 0)
+        words_of(m->key, "", words);
+    snprintf(out, LABEL_SIZE, "%.200s", words);
+    if (g->relative_to) {
+        for (size_t i = 0; i < g->series.n; i++)
+            if (strcmp(g->series.text[i], g->relative_to) == 0)
+                label_value(&g->series, i, base);
+        snprintf(out, LABEL_SIZE, "%.100s relative to %.120s", words, base);
+    }
+    return 1;
+}
+
+static const char *last_part(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+
+    return dot && dot[1] ? dot + 1 : path;
+}
+
+void label_axis(const struct plot_axis *a, char out[LABEL_SIZE])
+{
+    const char *unit = strcmp(a->unit, "us") == 0 ? MICRO "s" : a->unit;
+
+    if (!a->path)
+        out[0] = '\0';
+    else if (a->numeric && *unit)
+        snprintf(out, LABEL_SIZE, "%.200s (%s)", last_part(a->path), unit);
+    else
+        snprintf(out, LABEL_SIZE, "%.200s", last_part(a->path));
+}
+
+void label_value(const struct plot_axis *a, size_t i, char out[LABEL_SIZE])
+{
+    char text[LABEL_SIZE];
+
+    label_shorten(a->text[i], 32, text);
+    if (a->path && quantity_parse(a->text[i]).kind != QUANTITY_NONE)
+        snprintf(out, LABEL_SIZE, "%.60s = %.150s", last_part(a->path), text);
+    else
+        snprintf(out, LABEL_SIZE, "%s", text);
+}
+
+void label_note(const struct plot_grid *g, bool means, char out[LABEL_SIZE])
+{
+    const char *what = g->relative_to ? "mean of paired ratios" : "mean";
+    const char *interval = means ? "" : " and 95 % interval";
+
+    if (g->with_data == 0)
+        out[0] = '\0';
+    else if (g->most_n < 2)
+        snprintf(out, LABEL_SIZE, "single runs%s", means ? "" : ", no intervals");
+    else if (g->least_n == g->most_n)
+        snprintf(out, LABEL_SIZE, "%s%s, n = %d", what, interval, g->most_n);
+    else
+        snprintf(out, LABEL_SIZE, "%s%s, n = %d to %d", what, interval, g->least_n, g->most_n);
+}
+
+size_t label_width(const char *text)
+{
+    size_t n = 0;
+
+    for (; *text; text++)
+        n += ((unsigned char)*text & 0xc0) != 0x80;
+    return n;
+}
+
+void label_shorten(const char *text, size_t most, char out[LABEL_SIZE])
+{
+    const bool cut = label_width(text) > most;
+    size_t chars = 0, n = 0;
+
+    for (; *text && n < LABEL_SIZE - 8; text++) {
+        const bool starts = ((unsigned char)*text & 0xc0) != 0x80;
+
+        if (starts && cut && chars == most - 1)
+            break;
+        chars += starts;
+        out[n++] = (unsigned char)*text < 0x20 || *text == 0x7f ? ' ' : *text;
+    }
+    strcpy(out + n, cut ? "\xe2\x80\xa6" : "");
+}

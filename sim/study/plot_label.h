@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Words and units around the numbers of a picture. */
+#ifndef SIM_STUDY_PLOT_LABEL_H
+#define SIM_STUDY_PLOT_LABEL_H
+
+#include "study/figure.h"
+
+#define LABEL_SIZE 256
+
+/* Divisor for all values, so that no axis has numbers of seven digits, and the axis label with the
+ * unit that fits it. */
+double label_metric(const struct plot_grid *g, double largest, char out[LABEL_SIZE]);
+/* Last part of a path, with the unit of a numeric axis. */
+void label_axis(const struct plot_axis *a, char out[LABEL_SIZE]);
+/* A value for the legend or above a panel: bare numbers get the name of their axis. */
+void label_value(const struct plot_axis *a, size_t i, char out[LABEL_SIZE]);
+/* "mean and 95 % interval, n = 5"; `means` alone where intervals are not drawn. */
+void label_note(const struct plot_grid *g, bool means, char out[LABEL_SIZE]);
+/* Width in characters. */
+size_t label_width(const char *text);
+/* Cut to `most` characters, with an ellipsis, and without control characters. */
+void label_shorten(const char *text, size_t most, char out[LABEL_SIZE]);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The sweep file: a base scenario, axes, pairs. It becomes a list of points, each with one value of
+ * every axis.
+ *
+ * Always true:
+ *  - points are in row-major order: the first axis of the file changes slowest. Axes of one pair
+ * move together and count as one, at the place of the first of them;
+ *  - a point is a number and costs no memory until its tree is asked for;
+ *  - labels of an axis differ from each other, so labels tell points apart.
+ */
+#ifndef SIM_STUDY_SWEEP_H
+#define SIM_STUDY_SWEEP_H
+
+#include "conf/conf.h"
+#include "obs/result.h"
+
+#define SWEEP_MAX_POINTS 1000000
+
+struct sweep_axis {
+    const char *path; /* as written in the file */
+    const struct conf_node *at;
+    size_t group; /* axes with the same group move together */
+    size_t n;
+    struct sweep_value {
+        const struct conf_node *node;
+        char *label;
+    } * value;
+};
+
+struct sweep {
+    char *file;
+    char *name;      /* of the file, without folder and ending */
+    char *base_file; /* what paths inside the scenario are relative to */
+    struct conf_tree *tree, *base;
+    struct conf_tree **made; /* values of ranges */
+    size_t nmade;
+    struct sweep_axis *axis;
+    size_t naxes;
+    size_t *group; /* points per group */
+    size_t ngroups, npoints;
+    int64_t replications;          /* 0: the scenario's own number */
+    const struct metric **metrics; /* NULL-terminated; empty when the file names none */
+    size_t nmetrics;
+    bool has_seed;
+    char *seed; /* as text: a tree takes text */
+};
+
+/* NULL with all faults of the file, and of its base, in *e. */
+struct sweep *sweep_read(const char *file, struct conf_errors *e);
+void sweep_free(struct sweep *s);
+/* Which value of `axis` the point has. */
+size_t sweep_coordinate(const struct sweep *s, size_t point, size_t axis);
+const char *sweep_label(const struct sweep *s, size_t point, size_t axis);
+/* The scenario of a point as a tree; NULL without memory. An axis that cannot be set is reported in
+ * *e and left out, so that the rest can be checked too. Axes whose path goes through a short form
+ * (host.slice) are set last, so that the scheduler they mean is the point's. */
+struct conf_tree *sweep_tree(const struct sweep *s, size_t point, struct conf_errors *e);
+/* "a=1, b=x" for messages; malloc'ed, NULL without memory. */
+char *sweep_where(const struct sweep *s, size_t point);
+
+#endif

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/* Figures: what lands where, texts as they are, where a picture says that it comes from. */
+#include <math.h>
+#include <sys/stat.h>
+#include <zlib.h>
+
+#include "study/commands.h"
+#include "study/figure.h"
+#include "study_fake.h"
+
+TestSuite(plot, .init = fake_dir_make, .fini = fake_dir_remove, .timeout = 60);
+
+/* Texts that gnuplot, a shell or XML would like to read as something else. */
+static const char *const workloads[] = {"vm_0", "a_b^c{d}", "5% it's \"x\" `>PWNED` & <b>"};
+static const char *const policies[] = {"bare", "cps-load"};
+static const char *const ratios[] = {"4", "1", "1.5"}; /* not in order of size */
+
+static bool have_gnuplot(void)
+{
+    return system("gnuplot --version >/dev/null 2>&1") == 0;
+}
+
+static void put_run(struct store *s, const char *hash, int w, int r, int p, int k)
+{
+    struct run_values *v = run_values_new(1);
+    struct store_error err;
+    char key[33];
+    char *text;
+
+    v->seed = 3;
+    v->replication = (uint64_t)k;
+    v->fingerprint = (uint64_t)(w * 1000 + r * 100 + p * 10 + k);
+    *run_value(v, 0, METRIC_THROUGHPUT) =
+        1000.0 * (w + 1) * (p + 1) / atof(ratios[r]) * (1 + k / 10.0);
+    text = run_values_write(v);
+    store_key(hash, 3, k, "1.0", "", key);
+    struct store_run run = {.key = key,
+                            .point = (char *)hash,
+                            .seed = 3,
+                            .replication = k,
+                            .version = "1.0",
+                            .policy = "",
+                            .fingerprint = "0",
+                            .values = text};
+
+    cr_assert(store_put_run(s, &run, &err) == 0, "%s", err.text);
+    free(text);
+    run_values_free(v);
+}
+
+/* workload x oversubscription x policy, three replications. Backwards gives the same store in
+ * another order of writing. */
+static const char *make_store(const char *name, bool backwards)
+{
+    struct store_error err = {0};
+    struct store *s = store_open(fake_path(name), STORE_CREATE, &err);
+
+    cr_assert(s && store_begin(s, &err) == 0, "%s", err.text);
+    for (int n = 0; n < 18; n++) {
+        const int i = backwards ? 17 - n : n;
+        const int w = i / 6, r = i / 2 % 3, p = i % 2;
+        char *labels;
+        char hash[33];
+        cJSON *o = cJSON_CreateObject();
+
+        cJSON_AddStringToObject(o, "vms.0.workload", workloads[w]);
+        cJSON_AddStringToObject(o, "oversubscription", ratios[r]);
+        cJSON_AddStringToObject(o, "vms.0.guest.policy", policies[p]);
+        labels = cJSON_PrintUnformatted(o);
+        hash_hex(labels, strlen(labels), hash);
+        struct store_point point = {hash, labels, "{\"vms\":[{\"name\":\"web\",\"idle\":\"hlt\"}]}",
+                                    "m", i};
+
+        cr_assert(store_put_point(s, &point, &err) == 0, "%s", err.text);
+        for (int k = 0; k < 3; k++)
+            put_run(s, hash, w, r, p, backwards ? 2 - k : k);
+        free(labels);
+        cJSON_Delete(o);
+    }
+    cr_assert(store_commit(s, &err) == 0);
+    store_close(s);
+    return fake_path(name);
+}
+
+#define PLOT(...)                                                                                  \
+    plot_command((const char *[]){"plot", __VA_ARGS__},                                            \
+                 (int)(sizeof((const char *[]){"plot", __VA_ARGS__}) / sizeof(char *)))
+
+/* The command itself, its messages into the file `messages`. */
+static int plot_command(const char **args, int n)
+{
+    char *argv[40];
+    int status, saved = dup(2), fd = open(fake_path("messages"), O_CREAT | O_TRUNC | O_RDWR, 0600);
+
+    for (int i = 0; i < n; i++)
+        argv[i] = (char *)args[i];
+    argv[n] = NULL;
+    fflush(stderr);
+    dup2(fd, 2);
+    status = cmd_plot(n, argv);
+    fflush(stderr);
+    dup2(saved, 2);
+    close(saved);
+    close(fd);
+    return status;
+}
+
+static void expect_text(const char *file, const char *part, bool there)
+{
+    size_t size;
+    char *text = fake_read(file, &size);
+
+    cr_expect((strstr(text, part) != NULL) == there, "%s: '%s' is%s there", file, part,
+              there ? " not" : "");
+    free(text);
+}
+
+Test(plot, texts_are_literal)
+{
+    char store[160], svg[160];
+
+    if (!have_gnuplot())
+        cr_skip_test("gnuplot is not installed");
+    strcpy(store, make_store("a.db", false));
+    strcpy(svg, fake_path("a.svg"));
+    cr_assert(PLOT("oversubscription", store, "-o", svg, "--title", "100 % of 'it' {x}_y \"z\"",
+                   "--xlabel", "a^b `id` \\n") == 0);
+    expect_text(svg, ">vm_0<", true);
+    expect_text(svg, ">a_b^c{d}<", true);
+    expect_text(svg, ">5% it's \"x\" `>PWNED` &amp; &lt;b><", true);
+    expect_text(svg, ">100 % of 'it' {x}_y \"z\"<", true);
+    cr_assert(PLOT("bars", store, "-o", fake_path("b.svg"), "--x", "workload") == 0);
+    expect_text(fake_path("b.svg"), ">5% it's \"x\" `>PWNED` &amp; &lt;b><", true);
+    expect_text(svg, ">a^b `id` \\n<", true);
+    expect_text(svg, ">cps-load<", true);
+    expect_text(svg, ">mean and 95 % interval, n = 3<", true);
+    cr_expect(access("PWNED", F_OK) != 0 && access(fake_path("PWNED"), F_OK) != 0);
+}
+
+static uint32_t u32_at(const char *p)
+{
+    const unsigned char *u = (const unsigned char *)p;
+
+    return (uint32_t)u[0] << 24 | (uint32_t)u[1] << 16 | (uint32_t)u[2] << 8 | u[3];
+}
+
+/* Walks over all chunks with their checksums; the text of the tEXt one. */
+static char *png_text(const char *data, size_t size)
+{
+    char *found = NULL;
+    size_t at = 8;
+    bool end = false;
+
+    while (at + 12 <= size && !end) {
+        const size_t n = u32_at(data + at);
+
+        cr_assert(at + 12 + n <= size);
+        cr_expect(u32_at(data + at + 8 + n) ==
+                  crc32(0, (const unsigned char *)data + at + 4, (uInt)n + 4));
+        if (memcmp(data + at + 4, "tEXt", 4) == 0 && strcmp(data + at + 8, "Description") == 0)
+            found = strndup(data + at + 20, n - 12);
+        end = memcmp(data + at + 4, "IEND", 4) == 0;
+        at += 12 + n;
+    }
+    cr_expect(end && at == size);
+    return found;
+}
+
+static void expect_origin(const char *json)
+{
+    cJSON *o = cJSON_Parse(json);
+    const cJSON *scenarios = cJSON_GetObjectItem(o, "scenarios");
+
+    cr_assert(o, "%s", json);
+    cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItem(o, "schema")), "tandem.figure/1");
+    cr_expect_str_eq(cJSON_GetArrayItem(cJSON_GetObjectItem(o, "versions"), 0)->valuestring, "1.0");
+    cr_expect_str_eq(cJSON_GetArrayItem(cJSON_GetObjectItem(o, "seeds"), 0)->valuestring, "3");
+    cr_expect(cJSON_GetArraySize(scenarios) == 18 &&
+              strlen(cJSON_GetArrayItem(scenarios, 0)->valuestring) == 32);
+    cJSON_Delete(o);
+}
+
+Test(plot, pictures_say_where_they_come_from)
+{
+    char store[160];
+    size_t size;
+    char *data, *text, *end;
+
+    if (!have_gnuplot())
+        cr_skip_test("gnuplot is not installed");
+    strcpy(store, make_store("a.db", false));
+    cr_assert(PLOT("lines", store, "-o", fake_path("a.svg")) == 0);
+    data = fake_read(fake_path("a.svg"), &size);
+    text = strstr(data, "<metadata>");
+    end = text ? strstr(text, "</metadata>") : NULL;
+    cr_assert(text && end);
+    *end = '\0';
+    expect_origin(text + strlen("<metadata>"));
+    free(data);
+    cr_assert(PLOT("lines", store, "-o", fake_path("a.png")) == 0);
+    data = fake_read(fake_path("a.png"), &size);
+    text = png_text(data, size);
+    cr_assert(text);
+    expect_origin(text);
+    free(text);
+    free(data);
+}
+
+Test(plot, every_figure_in_every_format)
+{
+    static const char *const endings[] = {"svg", "pdf", "png"};
+    static const char *const heads[] = {"<?xml", "%PDF", "\x89PNG"};
+    char store[160];
+
+    if (!have_gnuplot())
+        cr_skip_test("gnuplot is not installed");
+    strcpy(store, make_store("a.db", false));
+    for (size_t f = 0; f < nfigures; f++)
+        for (int i = 0; i < 3; i++) {
+            char file[160];
+            size_t size;
+            char *data;
+
+            snprintf(file, sizeof(file), "%s/%s.%s", fake_dir, figures[f].name, endings[i]);
+            cr_expect(PLOT(figures[f].name, store, "-o", file) == 0, "%s", file);
+            data = fake_read(file, &size);
+            cr_expect(size > 3000 && memcmp(data, heads[i], 4) == 0, "%s", file);
+            free(data);
+        }
+}
+
+Test(plot, same_data_same_picture)
+{
+    char store[160], file[2][160];
+    char *data[2];
+    size_t size[2];
+
+    if (!have_gnuplot())
+        cr_skip_test("gnuplot is not installed");
+    for (int i = 0; i < 2; i++) {
+        strcpy(store, make_store(i ? "backwards.db" : "forwards.db", i == 1));
+        strcpy(file[i], fake_path(i ? "b.svg" : "f.svg"));
+        cr_assert(PLOT("oversubscription", store, "-o", file[i]) == 0);
+        data[i] = fake_read(file[i], &size[i]);
+    }
+    cr_expect(size[0] == size[1] && memcmp(data[0], data[1], size[0]) == 0);
+    free(data[0]);
+    free(data[1]);
+}
+
+Test(plot, no_data_is_said)
+{
+    char store[160];
+
+    if (!have_gnuplot())
+        cr_skip_test("gnuplot is not installed");
+    strcpy(store, make_store("a.db", false));
+    cr_expect(PLOT("bars", store, "--metric", "energy_j", "-o", fake_path("n.svg")) == 0);
+    expect_text(fake_path("n.svg"), ">no data for energy_j<", true);
+    cr_expect(PLOT("map", store, "--metric", "energy_j", "-o", fake_path("m.svg")) == 0);
+    expect_text(fake_path("m.svg"), ">no data for energy_j<", true);
+}
+
+static void make_grid(struct plot_grid *g, struct dataset *d, const char *store,
+                      const struct plot_request *r)
+{
+    struct store_error err = {0};
+
+    if (d->n == 0)
+        cr_assert(dataset_add(d, store, &err) == 0, "%s", err.text);
+    cr_assert(plot_grid_make(g, r, d, &err) == 0, "%s", err.text);
+}
+
+Test(plot, numbers_in_their_places)
+{
+    struct plot_request r = {.figure = figure_find("oversubscription")};
+    struct dataset d = {0};
+    struct plot_grid g;
+
+    make_grid(&g, &d, make_store("a.db", false), &r);
+    cr_expect_str_eq(g.x.path, "oversubscription");
+    cr_expect_str_eq(g.series.path, "vms.0.guest.policy");
+    cr_expect_str_eq(g.facet.path, "vms.0.workload");
+    cr_expect(g.x.n == 3 && g.series.n == 2 && g.facet.n == 3 && g.with_data == 18);
+    cr_expect(g.x.numeric && g.x.number[0] == 1 && g.x.number[1] == 1.5 && g.x.number[2] == 4);
+    cr_expect_str_eq(g.facet.text[1], "a_b^c{d}");
+    /* cps-load at 1.5 in the second workload: 1000 * 2 * 2 / 1.5, times 1, 1.1, 1.2. */
+    const struct summary *s = &plot_cell(&g, 1, 1, 1)->sum;
+
+    cr_expect_float_eq(s->mean, 1.1 * 4000 / 1.5, 1e-9);
+    cr_expect_float_eq(s->ci95, 4.302652729911275 * 0.1 * 4000 / 1.5 / sqrt(3), 1e-5);
+    plot_grid_free(&g);
+
+    /* Paired: every run of cps-load has twice what bare has, so the ratio has no spread. */
+    r.relative_to = "bare";
+    make_grid(&g, &d, NULL, &r);
+    for (size_t f = 0; f < 3; f++)
+        for (size_t x = 0; x < 3; x++) {
+            s = &plot_cell(&g, f, 1, x)->sum;
+            cr_expect_float_eq(s->mean, 2, 1e-12);
+            cr_expect_float_eq(s->ci95, 0, 1e-12);
+            cr_expect_float_eq(plot_cell(&g, f, 0, x)->sum.mean, 1, 1e-12);
+        }
+    plot_grid_free(&g);
+
+    /* Named by their ends, filtered by label and by a key of the scenario. */
+    const struct plot_filter filter[] = {{"workload", "vm_0", 8}, {"vms.web.idle", "hlt", 12}};
+
+    r = (struct plot_request){
+        .figure = figure_find("lines"), .x = "policy", .filter = filter, .nfilters = 2};
+    make_grid(&g, &d, NULL, &r);
+    cr_expect_str_eq(g.x.path, "vms.0.guest.policy");
+    cr_expect_str_eq(g.series.path, "oversubscription");
+    cr_expect(!g.facet.path && g.facet.n == 1 && g.ncells == 6 && !g.x.numeric);
+    plot_grid_free(&g);
+    dataset_free(&d);
+}
+
+static void expect_refused(int status, const char *part, int got)
+{
+    cr_expect(got == status, "%d, not %d, for: %s", got, status, part);
+    expect_text(fake_path("messages"), part, true);
+}
+
+Test(plot, refusals)
+{
+    char store[160], json[160];
+    struct stat st;
+
+    strcpy(store, make_store("a.db", false));
+    strcpy(json, fake_file("r.json", "{\"schema\": \"other/1\"}"));
+    const char *out = "/nonexistent/x.svg";
+
+    expect_refused(2, "did you mean 'lines'?", PLOT("lins", store, "-o", out));
+    expect_refused(2, "must end in .svg", PLOT("lines", store, "-o", "x.jpg"));
+    expect_refused(2, "needs -o", PLOT("lines", store));
+    expect_refused(2, "did you mean 'throughput'?",
+                   PLOT("lines", store, "-o", out, "--metric", "troughput"));
+    expect_refused(2, "fix the axis with --filter vms.0.workload=VALUE",
+                   PLOT("lines", store, "-o", out, "--x", "oversubscription", "--series", "policy",
+                        "--facet", "machine"));
+    expect_refused(2, "no 'polcy' in a", PLOT("lines", store, "-o", out, "--series", "polcy"));
+    expect_refused(2, "values there are: 4, 1, 1.5",
+                   PLOT("lines", store, "-o", out, "--filter", "oversubscription=3"));
+    expect_refused(2, "did you mean 'bare'?",
+                   PLOT("oversubscription", store, "-o", out, "--relative-to", "bar"));
+    expect_refused(2, "--logx", PLOT("lines", store, "-o", out, "--x", "policy", "--logx"));
+    expect_refused(2, "neither a result store nor a result file", PLOT("lines", json, "-o", out));
+    expect_refused(3, "No such file", PLOT("lines", "/nonexistent/a.db", "-o", out));
+    expect_refused(2, "use --series file",
+                   PLOT("lines", store, store, "-o", out, "--x", "oversubscription", "--series",
+                        "policy", "--facet", "workload"));
+    if (have_gnuplot())
+        expect_refused(3, "No such file", PLOT("lines", store, "-o", out));
+    char *path = strdup(getenv("PATH"));
+
+    setenv("PATH", "/nonexistent", 1);
+    expect_refused(3, "gnuplot is not installed", PLOT("lines", store, "-o", fake_path("x.svg")));
+    cr_expect(stat(fake_path("x.svg"), &st) != 0);
+    setenv("PATH", path, 1);
+    free(path);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* Sweep files: expansion, pairs, ranges, trees of points, and the messages of bad ones. */
+#include <stdarg.h>
+
+#include "study/quantity.h"
+#include "study/sweep.h"
+#include "study_fake.h"
+
+TestSuite(sweep, .init = fake_dir_make, .fini = fake_dir_remove);
+
+#define BASE                                                                                       \
+    "base: {machine: flat-8, duration: 200ms, warmup: 50ms, vms: [{name: web, vcpus: 2, "          \
+    "workload: "                                                                                   \
+    "busy-service}]}\n"
+
+static struct sweep *read_good(const char *text)
+{
+    struct conf_errors e = {0};
+    struct sweep *s = sweep_read(fake_file("s.yaml", text), &e);
+
+    cr_assert(s, "%s", e.n ? e.list[0].text : "no message");
+    cr_expect(e.n == 0);
+    conf_errors_free(&e);
+    return s;
+}
+
+/* All labels of all points: "1,a 1,b 2,a". */
+static char *all_labels(const struct sweep *s)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    for (size_t p = 0; p < s->npoints; p++)
+        for (size_t a = 0; a < s->naxes; a++)
+            fprintf(out, "%s%s", a ? "," : p ? " " : "", sweep_label(s, p, a));
+    fclose(out);
+    return text;
+}
+
+static void expect_labels(const char *text, const char *labels)
+{
+    struct sweep *s = read_good(text);
+    char *got = all_labels(s);
+
+    cr_expect_str_eq(got, labels);
+    free(got);
+    sweep_free(s);
+}
+
+Test(sweep, row_major)
+{
+    expect_labels(BASE "axes:\n  seed_x: [1, 2]\n  b: [p, q, {label: deep, value: {k: {t: 2}}}]\n",
+                  "1,p 1,q 1,deep 2,p 2,q 2,deep");
+    expect_labels(BASE, "");
+    expect_labels(BASE "axes: {a: [{cps-load: {threshold: 2}}]}\n",
+                  "{\"cps-load\":{\"threshold\":2}}");
+    struct sweep *s = read_good(BASE "axes: {a: [1, 2], b: [1, 2, 3]}\nreplications: 4\n"
+                                     "metrics: [p99, throughput_per_s]\nseed: 9\n");
+
+    cr_expect(s->npoints == 6 && s->replications == 4 && s->nmetrics == 2);
+    cr_expect(s->metrics[0] == metric_find("latency_p99_us") && !s->metrics[2]);
+    cr_expect_str_eq(s->seed, "9");
+    cr_expect_str_eq(s->name, "s");
+    sweep_free(s);
+}
+
+Test(sweep, pairs)
+{
+    /* a and c move together, at the place of a; b is slower than nothing else. */
+    expect_labels(BASE "axes: {a: [1, 2], b: [x, y], c: [p, q]}\npair: [[c, a]]\n",
+                  "1,x,p 1,y,p 2,x,q 2,y,q");
+    expect_labels(BASE "axes: {a: [1, 2], b: [x, y], c: [p, q], d: [7, 8]}\n"
+                       "pair: [[a, d], [b, c]]\n",
+                  "1,x,p,7 1,y,q,7 2,x,p,8 2,y,q,8");
+}
+
+Test(sweep, ranges)
+{
+    expect_labels(BASE "axes: {a: {from: 1, to: 4, steps: 4}}\n", "1 2 3 4");
+    expect_labels(BASE "axes: {a: {from: 1ms, to: 16ms, steps: 5, scale: log}}\n",
+                  "1ms 2ms 4ms 8ms 16ms");
+    expect_labels(BASE "axes: {a: {from: 500us, to: 2ms, steps: 4, scale: linear}}\n",
+                  "500us 1000us 1500us 2000us");
+    expect_labels(BASE "axes: {a: {from: 0, to: 1ms, steps: 3}}\n", "0ms 0.5ms 1ms");
+    expect_labels(BASE "axes: {a: {from: 1, to: 1000, steps: 4, scale: log}}\n", "1 10 100 1000");
+    expect_labels(BASE "axes: {a: {from: 10%, to: 30%, steps: 3}}\n", "10% 20% 30%");
+    expect_labels(BASE "axes: {a: {from: 4, to: 1, steps: 4}}\n", "4 3 2 1");
+    /* A third of a ms is no whole number of ns: rounded, and the label says what is run. */
+    expect_labels(BASE "axes: {a: {from: 0ms, to: 1ms, steps: 4}}\n",
+                  "0ms 0.333333ms 0.666667ms 1ms");
+}
+
+static const char *text_at(const struct conf_tree *t, const char *a, const char *b, const char *c)
+{
+    const struct conf_node *n = conf_get(conf_root(t), a);
+
+    n = b && n ? conf_get(n, b) : n;
+    n = c && n ? conf_get(n, c) : n;
+    return n && n->kind == CONF_SCALAR ? n->text : NULL;
+}
+
+Test(sweep, trees)
+{
+    struct conf_errors e = {0};
+    struct sweep *s;
+    struct conf_tree *t;
+
+    fake_file("base.yaml", "duration: 1s\nhost: {tick: 250}\n");
+    /* The short form stands first in the file and still means the scheduler of its point. */
+    s = read_good("base: base.yaml\nseed: 5\naxes:\n  host.slice: [2ms]\n"
+                  "  host.scheduler: [rr, eevdf]\n  a.b: [{c: 1}]\n  a.b.c: [3]\n");
+    t = sweep_tree(s, 1, &e);
+    cr_assert(t && e.n == 0, "%s", e.n ? e.list[0].text : "");
+    cr_expect_str_eq(text_at(t, "seed", NULL, NULL), "5");
+    cr_expect_str_eq(text_at(t, "duration", NULL, NULL), "1s");
+    cr_expect_str_eq(text_at(t, "host", "tick", NULL), "250");
+    const struct conf_node *sched = conf_get(conf_get(conf_root(t), "host"), "scheduler");
+
+    cr_expect_str_eq(conf_get(conf_get(sched, "eevdf"), "slice")->text, "2ms");
+    cr_expect_str_eq(text_at(t, "a", "b", "c"), "3");
+    cr_expect(!conf_get(conf_root(s->base), "seed"), "the base changed");
+    conf_free(t);
+    sweep_free(s);
+}
+
+static void expect_errors(const char *text, int n, ...)
+{
+    struct conf_errors e = {0};
+    struct sweep *s = sweep_read(fake_file("bad.yaml", text), &e);
+    va_list ap;
+
+    cr_expect(!s);
+    cr_expect(e.n == (size_t)n, "%zu messages, not %d, for:\n%s", e.n, n, text);
+    va_start(ap, n);
+    for (int i = 0; i < n; i++) {
+        const char *part = va_arg(ap, const char *);
+        bool found = false;
+
+        for (size_t k = 0; k < e.n; k++)
+            found = found || strstr(e.list[k].text, part);
+        cr_expect(found, "no message with: %s (first: %s)", part, e.n ? e.list[0].text : "none");
+    }
+    va_end(ap);
+    conf_errors_free(&e);
+    sweep_free(s);
+}
+
+Test(sweep, all_errors_at_once)
+{
+    expect_errors(BASE
+                  "axes:\n  oversubscription: [1, 2, 1]\n  slice: {from: 1ms, to: 4, steps: 3}\n"
+                  "  log: {from: 0, to: 4, steps: 3, scale: log}\n  replications: [1]\n  e: []\n"
+                  "pair: [[oversubscripton, slice]]\nreplications: 0\nmetrics: [throughpt]\n"
+                  "axis: 1\n",
+                  9, "bad.yaml:3:28: '1' stands twice", "bad.yaml:4:10: 'from' and 'to'",
+                  "bad.yaml:5:8: a range with scale: log", "'replications' is no axis",
+                  "the axis 'e' has no values", "did you mean 'oversubscription'?",
+                  "bad.yaml:9:15:", "did you mean 'throughput'?", "did you mean 'axes'?");
+    expect_errors("axes: {a: [1]}\n", 1, "needs 'base'");
+    expect_errors("[1, 2]\n", 1, "a sweep is a mapping");
+    expect_errors("base: nowhere.yaml\n", 1, "nowhere.yaml");
+    expect_errors(BASE "axes: {a: [1, 2], b: [1, 2, 3]}\npair: [[a, b]]\n", 1,
+                  "'a' has 2, 'b' has 3");
+    expect_errors(BASE "axes: {a: [1, 2], b: [1, 2], c: [1, 2]}\npair: [[a, b], [b, c], [a]]\n", 2,
+                  "'b' is paired twice", "a pair is a list of two or more");
+    expect_errors(BASE "axes: {a: {from: 1, to: 2}, b: {from: x, to: 2, steps: 2}, c: 5}\n", 3,
+                  "needs 'steps'", "'from' is 'x'", "must be a list of values");
+    expect_errors(BASE "axes: {a: {from: 1, to: 1000, steps: 1000},"
+                       " b: {from: 1, to: 1000, steps: 1000}, c: [1, 2]}\n",
+                  1, "more than 1000000 points");
+}
+
+Test(sweep, points_are_checked)
+{
+    struct conf_errors e = {0};
+    struct sweep *s = read_good(BASE "axes:\n  vms.web.guest.policy: [bare, nopolicy]\n"
+                                     "  vms.web.vcpus: [1, 2, 0]\n  durations: [1s]\n");
+    struct study *st = study_new(s, "1", "", &e);
+    size_t policy = 0, count = 0, key = 0;
+
+    cr_expect(!st);
+    for (size_t i = 0; i < e.n; i++) {
+        policy += strstr(e.list[i].text, "nopolicy") && strstr(e.list[i].text, ":3:32:") &&
+                  strstr(e.list[i].text, "(at vms.web.guest.policy=nopolicy, vms.web.vcpus=1");
+        count += strstr(e.list[i].text, "vms.web.vcpus=0") != NULL;
+        key += strstr(e.list[i].text, "did you mean 'duration'?") != NULL;
+    }
+    cr_expect(e.n == 3 && policy == 1 && count == 1 && key == 1, "%zu: %s", e.n, e.list[0].text);
+    conf_errors_free(&e);
+    sweep_free(s);
+
+    e = (struct conf_errors){0};
+    s = read_good(BASE "axes: {duration: [1s, 1000ms]}\n");
+    cr_expect(!study_new(s, "1", "", &e));
+    cr_expect(e.n == 1 && strstr(e.list[0].text, "(duration=1s) and (duration=1000ms)"), "%s",
+              e.n ? e.list[0].text : "none");
+    conf_errors_free(&e);
+    sweep_free(s);
+
+    e = (struct conf_errors){0};
+    s = read_good(BASE "axes: {vms.web.vcpus: [1, 2]}\nreplications: 3\nseed: 12\n");
+    st = study_new(s, "1", "", &e);
+    cr_assert(st && st->npoints == 2, "%s", e.n ? e.list[0].text : "none");
+    cr_expect(st->point[1].seed == 12 && st->point[1].replications == 3);
+    cr_expect_str_eq(st->point[1].row.labels, "{\"vms.web.vcpus\":\"2\"}");
+    cr_expect(!strstr(st->point[1].row.echo, "\"replications\"") &&
+              strstr(st->point[1].row.echo, "\"duration\""));
+    study_free(st);
+    sweep_free(s);
+}
+
+Test(sweep, echo_without_samples)
+{
+    static const char *const cases[][2] = {
+        {"{\"seed\":1,\"a\":2,\"replications\":5}", "{\"a\":2}"},
+        {"{\"a\":{\"seed\":1,\"x\":[1,2,\",\"]},\"seed\":\"1\",\"b\":3}",
+         "{\"a\":{\"seed\":1,\"x\":[1,2,\",\"]},\"b\":3}"},
+        {"{ \"replications\": 3 }", "{}"},
+        {"{\"a\":\"\\\"seed\\\":1,\"}", "{\"a\":\"\\\"seed\\\":1,\"}"},
+        {"{}", "{}"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char *got = study_echo(cases[i][0]);
+
+        cr_expect(strcmp(got, cases[i][1]) == 0, "%s gives %s", cases[i][0], got);
+        free(got);
+    }
+}
+
+Test(sweep, order_of_labels)
+{
+    static const char *const order[] = {"-1",  "0",   "0.5",   "1",    "1.5",  "2",   "10", "20%",
+                                        "5us", "1ms", "1e3ms", "0x10", "bare", "cps", "nan"};
+    const size_t n = sizeof(order) / sizeof(order[0]);
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++) {
+            const int c = quantity_compare(order[i], order[k]);
+
+            cr_expect((c > 0) - (c < 0) == (i > k) - (i < k), "%s %s: %d", order[i], order[k], c);
+        }
+    cr_expect(quantity_compare("1", "1.0") != 0 && quantity_compare("1", "1") == 0);
+}

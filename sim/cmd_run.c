@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* tandem run: replications of one scenario, on several processes if asked, and their result. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "run.h"
+#include "study/options.h"
+#include "study/pool.h"
+
+static const char help[] =
+    "usage: tandem run SCENARIO [-s KEY=VALUE]... [--seed N] [--reps N] [-j N] [-o FILE]\n"
+    "                  [--format table|json|csv]\n"
+    "\n"
+    "Runs the replications of a scenario and prints their result.\n"
+    "\n"
+    "  -s, --set KEY=VALUE  override a key: vms.web.idle=hlt, host.slice=2ms; may be repeated\n"
+    "      --seed N         seed instead of the scenario's\n"
+    "      --reps N         replications instead of the scenario's\n"
+    "  -j, --jobs N         processes (default 1); the result does not depend on it\n"
+    "  -o, --output FILE    write there instead of to stdout\n"
+    "  -f, --format F       table (default), json (schema tandem.result/1) or csv\n"
+    "\n"
+    "example: tandem run configs/quickstart.yaml --reps 5 -j 2 --format json -o result.json\n";
+
+static const struct option_spec spec[] = {
+    {"set", 's', true},    {"seed", 0, true},   {"reps", 0, true}, {"jobs", 'j', true},
+    {"output", 'o', true}, {"format", 'f', true}, {"help", 'h', false}, {NULL, 0, false}};
+
+static const char *const formats[] = {"table", "json", "csv", NULL};
+
+struct job {
+    const struct scenario *s;
+    int64_t n, next;
+    struct run_values **runs;
+};
+
+static struct scenario *load(const struct options *o)
+{
+    const char **set = calloc(o->ngiven + 1, sizeof(*set));
+    struct conf_errors errors = {0};
+    struct scenario *s = NULL;
+    size_t n = 0;
+
+    if (!set)
+        return NULL;
+    for (size_t i = 0; i < o->ngiven; i++)
+        if (strcmp(o->given[i].spec->name, "set") == 0)
+            set[n++] = o->given[i].value;
+    s = scenario_load(o->operand[0], set, n, &errors);
+    conf_errors_print(&errors, stderr);
+    conf_errors_free(&errors);
+    free(set);
+    return s;
+}
+
+static int pool_job_run(void *arg, struct pool_job job, char **text, char *error, size_t size)
+{
+    const struct job *j = arg;
+    struct run_values *v;
+    const int status = run_replication(j->s, j->s->seed, job.replication, &v, error, size);
+
+    if (status)
+        return status;
+    *text = run_values_write(v);
+    run_values_free(v);
+    if (*text)
+        return 0;
+    snprintf(error, size, "out of memory");
+    return STATUS_FAILED;
+}
+
+static bool pool_job_next(void *arg, struct pool_job *job)
+{
+    struct job *j = arg;
+
+    if (j->next == j->n)
+        return false;
+    *job = (struct pool_job){.replication = j->next++};
+    return true;
+}
+
+static int pool_job_done(void *arg, struct pool_job job, const char *text, int64_t wall_ms)
+{
+    struct job *j = arg;
+
+    (void)wall_ms;
+    j->runs[job.replication] = run_values_parse(text);
+    return j->runs[job.replication] ? 0 : STATUS_BUG;
+}
+
+static int pool_job_failed(void *arg, struct pool_job job, int status, const char *report)
+{
+    (void)arg;
+    fprintf(stderr, "tandem run: replication %lld: %s\n", (long long)job.replication, report);
+    return status == STATUS_BUG ? STATUS_BUG : STATUS_FAILED;
+}
+
+static const struct pool_ops pool_ops = {
+    .run = pool_job_run,
+    .next = pool_job_next,
+    .done = pool_job_done,
+    .failed = pool_job_failed,
+};
+
+static int run_all(struct job *j, int64_t workers)
+{
+    char error[256] = "";
+    int status = 0;
+
+    if (workers > 1) {
+        status = pool_run(&pool_ops, j, (int)workers, error, sizeof(error));
+        if (status && *error)
+            fprintf(stderr, "tandem run: %s\n", error);
+        return status;
+    }
+    for (int64_t i = 0; i < j->n && !status; i++) {
+        status = run_replication(j->s, j->s->seed, i, &j->runs[i], error, sizeof(error));
+        if (status)
+            fprintf(stderr, "tandem run: replication %lld: %s\n", (long long)i, error);
+    }
+    return status;
+}
+
+static int write_result(const struct options *o, const struct job *j, int format)
+{
+    const struct manifest m = {.version = run_version(),
+                               .git = run_git(),
+                               .machine = j->s->machine.name,
+                               .scenario_file = j->s->file,
+                               .echo = j->s->echo,
+                               .hash = j->s->hash,
+                               .seed = j->s->seed};
+    const char *name = option_text(o, "output", NULL);
+    FILE *out = name ? fopen(name, "w") : stdout;
+    int bad;
+
+    if (!out) {
+        fprintf(stderr, "tandem run: %s: %s\n", name, strerror(errno));
+        return STATUS_IO;
+    }
+    errno = 0;
+    bad = format == 1   ? result_write_json(out, &m, j->runs, (int)j->n)
+          : format == 2 ? result_write_csv(out, &m, j->runs, (int)j->n)
+                        : result_write_table(out, &m, j->runs, (int)j->n);
+    if (name && fclose(out) != 0)
+        bad = -1;
+    if (!bad)
+        return STATUS_OK;
+    fprintf(stderr, "tandem run: %s: %s\n", name ? name : "stdout", strerror(errno ? errno : EIO));
+    return STATUS_IO;
+}
+
+static int run_scenario(const struct options *o, int format, int64_t workers)
+{
+    struct scenario *s = load(o);
+    struct job j = {.s = s};
+    int64_t seed;
+    int status = STATUS_USAGE;
+
+    if (!s)
+        return status;
+    j.n = s->replications;
+    seed = (int64_t)s->seed;
+    if (option_number(o, "reps", 1, 1000000, &j.n) &&
+        option_number(o, "seed", 0, INT64_MAX, &seed)) {
+        s->seed = (uint64_t)seed;
+        j.runs = calloc((size_t)j.n, sizeof(struct run_values *));
+        status = j.runs ? run_all(&j, workers) : STATUS_FAILED;
+        if (!status)
+            status = write_result(o, &j, format);
+        for (int64_t i = 0; j.runs && i < j.n; i++)
+            run_values_free(j.runs[i]);
+        free(j.runs);
+    }
+    scenario_free(s);
+    return status;
+}
+
+int cmd_run(int argc, char **argv)
+{
+    struct options o;
+    int64_t workers = 1;
+    int status = STATUS_USAGE, format;
+
+    if (!options_read(&o, spec, argc, argv))
+        return STATUS_USAGE;
+    format = option_choice(&o, "format", formats, 0);
+    if (option_flag(&o, "help")) {
+        fputs(help, stdout);
+        status = STATUS_OK;
+    } else if (o.noperands != 1) {
+        options_error(&o, "one scenario file is wanted, %zu given", o.noperands);
+    } else if (format >= 0 && option_number(&o, "jobs", 1, POOL_MAX_WORKERS, &workers)) {
+        status = run_scenario(&o, format, workers);
+    }
+    options_free(&o);
+    return status;
+}

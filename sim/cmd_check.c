@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tandem check: reads scenarios, sweeps, workloads and machines and reports every fault, runs nothing. */
+/* tandem check: reads scenarios, sweeps, workloads and machines and reports every fault, runs
+ * nothing. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,7 +13,8 @@
 static const char help[] =
     "usage: tandem check FILE...\n"
     "\n"
-    "Reads scenarios (key vms), sweeps (key base), workloads (key tasks) and machines (key topology)\n"
+    "Reads scenarios (key vms), sweeps (key base), workloads (key tasks) and machines (key "
+    "topology)\n"
     "and reports every fault of each file. Of a sweep all points are checked. Runs nothing.\n"
     "\n"
     "exit status: 0 all files are sound, 2 at least one is not\n"
@@ -58,16 +60,15 @@ static void check_scenario(const struct conf_tree *t, const char *file, struct c
 
     if (!s)
         return;
-    snprintf(what, 80, "scenario of %lld VMs with %lld vCPUs",
-             (long long)scenario_total_vms(s), (long long)scenario_total_vcpus(s));
+    snprintf(what, 80, "scenario of %lld VMs with %lld vCPUs", (long long)scenario_total_vms(s),
+             (long long)scenario_total_vcpus(s));
     scenario_free(s);
 }
 
 /* A machine is checked by using it. */
 static void check_machine(const char *file, struct conf_errors *e, char what[80])
 {
-    static const char text[] =
-        "duration: 1ms\nvms: [{name: vm, vcpus: 1, workload: cpu-bound}]\n";
+    static const char text[] = "duration: 1ms\nvms: [{name: vm, vcpus: 1, workload: cpu-bound}]\n";
     struct conf_tree *t = conf_read_text("machine check", text, sizeof(text) - 1, e);
 
     if (t && conf_set(t, "machine", file, e)) {

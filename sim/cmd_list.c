@@ -95,8 +95,10 @@ static void list_programs(void)
     for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
         printf("%-30s %s\n", operations[i].form, operations[i].help);
     puts("\nAMOUNT: a time (2ms), or {exponential: MEAN}, {gamma: {shape, scale}},\n"
-         "{lognormal: {mean|median, sigma}}, {pareto: {min, exponent}}, {weibull: {scale, exponent}},\n"
-         "{uniform: [A, B]}, {mixture: [{weight, amount}, ...]}, {histogram: [[VALUE, COUNT], ...]},\n"
+         "{lognormal: {mean|median, sigma}}, {pareto: {min, exponent}}, {weibull: {scale, "
+         "exponent}},\n"
+         "{uniform: [A, B]}, {mixture: [{weight, amount}, ...]}, {histogram: [[VALUE, COUNT], "
+         "...]},\n"
          "{file: PATH}; each but a time may carry scale: N");
 }
 

@@ -26,7 +26,7 @@ static const char help[] =
     "example: tandem run configs/quickstart.yaml --reps 5 -j 2 --format json -o result.json\n";
 
 static const struct option_spec spec[] = {
-    {"set", 's', true},    {"seed", 0, true},   {"reps", 0, true}, {"jobs", 'j', true},
+    {"set", 's', true},    {"seed", 0, true},     {"reps", 0, true},    {"jobs", 'j', true},
     {"output", 'o', true}, {"format", 'f', true}, {"help", 'h', false}, {NULL, 0, false}};
 
 static const char *const formats[] = {"table", "json", "csv", NULL};

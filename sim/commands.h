@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands that are not of a study. argv[0] is the command's name; the result the exit status. */
+/* The commands that are not of a study. argv[0] is the command's name; the result the exit status.
+ */
 #ifndef SIM_COMMANDS_H
 #define SIM_COMMANDS_H
 

@@ -30,10 +30,11 @@ static const struct command {
 
 static void usage(FILE *out)
 {
-    fputs("tandem simulates two schedulers stacked on each other: a hypervisor that places vCPUs on\n"
-          "pCPUs, and in each VM a guest that places tasks on vCPUs.\n\n"
-          "usage: tandem COMMAND [ARGUMENT]...\n\n",
-          out);
+    fputs(
+        "tandem simulates two schedulers stacked on each other: a hypervisor that places vCPUs on\n"
+        "pCPUs, and in each VM a guest that places tasks on vCPUs.\n\n"
+        "usage: tandem COMMAND [ARGUMENT]...\n\n",
+        out);
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
     fputs("\n'tandem COMMAND --help' tells more. Example:\n"
@@ -67,7 +68,8 @@ int main(int argc, char **argv)
         usage(stderr);
         return STATUS_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
         usage(stdout);
         return STATUS_OK;
     }

@@ -39,7 +39,7 @@ struct run {
     struct cpumask **mask; /* [npcpus] single pCPUs, [npcpus] the pool, then one per VM group */
     const struct cpumask **allowed;
     int nmasks;
-    int *pinned;           /* pCPU of each vCPU under pinned placement */
+    int *pinned; /* pCPU of each vCPU under pinned placement */
     int64_t next_pinned;
 };
 
@@ -68,19 +68,28 @@ static int make_masks(struct run *r)
     r->allowed = calloc((size_t)most + 1, sizeof(*r->allowed));
     if (!r->mask || !r->allowed)
         return -1;
-    for (int i = 0; i < r->nmasks; i++) {
+    for (int i = n; i < r->nmasks; i++) {
         r->mask[i] = cpumask_new(n);
         if (!r->mask[i])
             return -1;
     }
-    for (int i = 0; i < n; i++)
-        cpumask_set(r->mask[i], i);
     for (size_t i = 0; i < s->npool; i++)
         cpumask_set(r->mask[n], s->pool[i]);
     for (int i = 0; i < s->nvms; i++)
         for (size_t j = 0; j < s->vm[i].npin; j++)
             cpumask_set(r->mask[n + 1 + i], s->vm[i].pin[j]);
     return 0;
+}
+
+/* The mask of one pCPU, made when it is first asked for. NULL without memory. */
+static const struct cpumask *single(struct run *r, int pcpu)
+{
+    if (!r->mask[pcpu]) {
+        r->mask[pcpu] = cpumask_new(r->topo->npcpus);
+        if (r->mask[pcpu])
+            cpumask_set(r->mask[pcpu], pcpu);
+    }
+    return r->mask[pcpu];
 }
 
 static const struct cpumask *mask_of(struct run *r, int group, int vcpu)
@@ -90,9 +99,9 @@ static const struct cpumask *mask_of(struct run *r, int group, int vcpu)
     const int n = r->topo->npcpus;
 
     if (v->pin)
-        return v->pin_one ? r->mask[v->pin[(size_t)vcpu % v->npin]] : r->mask[n + 1 + group];
+        return v->pin_one ? single(r, v->pin[(size_t)vcpu % v->npin]) : r->mask[n + 1 + group];
     if (s->placement == PLACE_PINNED)
-        return r->mask[r->pinned[r->next_pinned++]];
+        return single(r, r->pinned[r->next_pinned++]);
     return r->mask[n];
 }
 
@@ -125,8 +134,11 @@ static int add_vm(struct run *r, int index, int group, int64_t k, char why[160])
     };
 
     vm_name(v, k, name);
-    for (int i = 0; i < v->vcpus; i++)
+    for (int i = 0; i < v->vcpus; i++) {
         r->allowed[i] = mask_of(r, group, i);
+        if (!r->allowed[i])
+            return -1;
+    }
     return world_add_vm(r->world, index, &spec, why);
 }
 
@@ -144,7 +156,7 @@ static int build(struct run *r, uint64_t seed, char why[160])
         .power_active_w = s->machine.power_active_w,
         .power_idle_w = s->machine.power_idle_w,
         .fairness_window = FAIRNESS_WINDOW,
-        .io_cpu = s->io_cpu,
+        .io_cpu_1024 = (int64_t)(s->io_cpu * 1024 + 0.5),
     };
     int64_t n;
     int index = 0;
@@ -207,10 +219,8 @@ int run_traced(const struct scenario *s, uint64_t seed, int64_t replication,
                struct trace_sink *trace, struct run_values **out, char *error, size_t error_size)
 {
     struct run r = {.s = s};
-    struct crash_context crash = {.seed = seed,
-                                  .replication = (uint64_t)replication,
-                                  .scenario = s->file,
-                                  .hash = s->hash};
+    struct crash_context crash = {
+        .seed = seed, .replication = (uint64_t)replication, .scenario = s->file, .hash = s->hash};
     char why[160];
     int status = STATUS_OK;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A stock guest without paravirtual help: wake_affine and select_idle_sibling in their real order, with
- * plain idleness (mechanisms.md 2.1). It takes a vCPU for a CPU: an idle one on a crowded pCPU looks as
- * good as any.
+ * A stock guest without paravirtual help: wake_affine and select_idle_sibling in their real order,
+ * with plain idleness (mechanisms.md 2.1). It takes a vCPU for a CPU: an idle one on a crowded pCPU
+ * looks as good as any.
  */
 #include "guest/guest_ops.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CPS by load degree (papers.md section 1): the host shows, per pCPU, whether its load is low or high.
- * A waking task goes to its previous vCPU if that is idle and its pCPU low; else to the first idle vCPU
- * on a low pCPU; else, by `fallback`: `stack` on the low vCPU with the fewest tasks (prev if none is
- * low), or as in stock Linux (`bare`). It sees the degree and nothing else.
+ * CPS by load degree (papers.md section 1): the host shows, per pCPU, whether its load is low or
+ * high. A waking task goes to its previous vCPU if that is idle and its pCPU low; else to the first
+ * idle vCPU on a low pCPU; else, by `fallback`: `stack` on the low vCPU with the fewest tasks (prev
+ * if none is low), or as in stock Linux (`bare`). It sees the degree and nothing else.
  */
 #include "guest/guest_ops.h"
 
@@ -18,7 +18,8 @@ static const char *const fallbacks[] = {"stack", "bare", NULL};
 
 static const struct param cps_load_params[] = {
     {"threshold", PARAM_INT, offsetof(struct cps_load, threshold), "1", 1, 100000, NULL,
-     "a pCPU is low below this many wanting vCPUs", "assumed; the artifact uses 8 and 1000, unit unknown"},
+     "a pCPU is low below this many wanting vCPUs",
+     "assumed; the artifact uses 8 and 1000, unit unknown"},
     {"fallback", PARAM_ENUM, offsetof(struct cps_load, fallback), "stack", 0, 0, fallbacks,
      "when no idle vCPU sits on a low pCPU", "assumed"},
     PARAM_END};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The strawman of the CPS paper: one boolean per pCPU, "nothing runs there". A waking task goes to a
- * vCPU whose pCPU is idle: its previous one, else the first; else as in stock Linux. With many VMs
- * whoever looks first takes the idle pCPU, and one bit cannot tell a little load from much.
+ * The strawman of the CPS paper: one boolean per pCPU, "nothing runs there". A waking task goes to
+ * a vCPU whose pCPU is idle: its previous one, else the first; else as in stock Linux. With many
+ * VMs whoever looks first takes the idle pCPU, and one bit cannot tell a little load from much.
  */
 #include "guest/guest_ops.h"
 

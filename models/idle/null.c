@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The null idle policy, and the skeleton: an idle guest spins on its pCPU and never leaves the guest
- * (idle=poll). It wakes fastest and costs its neighbours most.
+ * The null idle policy, and the skeleton: an idle guest spins on its pCPU and never leaves the
+ * guest (idle=poll). It wakes fastest and costs its neighbours most.
  */
 #include "channel/idle_ops.h"
 

@@ -20,20 +20,21 @@
 #include "channel/policy.h"
 
 enum idle_act {
-    IDLE_SPIN, /* pCPU kept and burnt; a store ends it within a turn, an interrupt at once */
-    IDLE_HOLD, /* pCPU kept in C-state `cstate`, no exit; any store or interrupt ends it */
-    IDLE_BLOCK,/* pCPU given up after an exit; an interrupt ends it */
-    IDLE_WATCH /* pCPU given up after an exit; a store is noticed at the next look (`until`) or scan,
-                * an interrupt at once */
+    IDLE_SPIN,  /* pCPU kept and burnt; a store ends it within a turn, an interrupt at once */
+    IDLE_HOLD,  /* pCPU kept in C-state `cstate`, no exit; any store or interrupt ends it */
+    IDLE_BLOCK, /* pCPU given up after an exit; an interrupt ends it */
+    IDLE_WATCH  /* pCPU given up after an exit; a store is noticed at the next look (`until`) or
+                 * scan,  an interrupt at once */
 };
 
 struct idle_plan {
     enum idle_act act;
-    ns_t until; /* absolute; NS_NEVER = no limit */
-    int cstate; /* HOLD: index into the machine's table */
-    ns_t turn;  /* SPIN: length of a turn, 0 = the machine's poll_turn */
-    bool traps; /* SPIN: each turn is one VM exit */
-    bool in_host; /* SPIN: polled by the host after an exit (halt polling): the next stop is free of an exit */
+    ns_t until;   /* absolute; NS_NEVER = no limit */
+    int cstate;   /* HOLD: index into the machine's table */
+    ns_t turn;    /* SPIN: length of a turn, 0 = the machine's poll_turn */
+    bool traps;   /* SPIN: each turn is one VM exit */
+    bool in_host; /* SPIN: polled by the host after an exit (halt polling): the next stop is free of
+                     an exit */
 };
 
 struct idle_ctx {
@@ -43,7 +44,7 @@ struct idle_ctx {
     int rivals;      /* other vCPUs queued on this pCPU */
     bool shared;     /* the pCPU serves more than this vCPU */
     int ncstates;
-    ns_t last_run;   /* how long the guest was busy before */
+    ns_t last_run; /* how long the guest was busy before */
 };
 
 enum idle_via { VIA_STORE, VIA_IRQ, VIA_TIMER, VIA_LOOK, VIA_SCAN };
@@ -60,7 +61,7 @@ struct idle_ops {
     enum idle_wake (*wake)(struct idle *i, int vcpu, enum idle_via via);
     bool (*reflect)(struct idle *i, int vcpu, ns_t episode, enum idle_via via);
     bool wants_timer; /* fill ctx.next_timer: costs a search of the guest's timers */
-    bool scans; /* the core scans this policy's watch list at each host entry on that pCPU */
+    bool scans;       /* the core scans this policy's watch list at each host entry on that pCPU */
 };
 
 struct idle {

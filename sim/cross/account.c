@@ -31,9 +31,9 @@ void xpcpu_flush(struct xpcpu *p)
     if (p->idle_since < 0)
         return;
     dt = now - p->idle_since;
-    hyp = dt < p->idle_hyp ? dt : p->idle_hyp;
+    hyp = dt < p->owed ? dt : p->owed;
     p->acct.term[TERM_HYP] += hyp;
-    p->idle_hyp -= hyp;
+    p->owed -= hyp;
     p->acct.term[TERM_IDLE] += dt - hyp;
     if (p->cstate >= 0)
         p->cstate_time[p->cstate] += dt - hyp;
@@ -58,9 +58,11 @@ void world_settle(struct world *w)
 {
     for (int i = 0; i < w->nvms; i++) {
         guest_settle(w->vm[i].guest);
-        for (int j = 0; j < w->vm[i].nvcpus; j++)
+        for (int j = 0; j < w->vm[i].nvcpus; j++) {
             if (w->vm[i].vcpu[j].v->state != VCPU_RUNNING)
                 xvcpu_flush(&w->vm[i].vcpu[j]);
+            idle_keep_flush(&w->vm[i].vcpu[j]);
+        }
     }
     for (int i = 0; i < w->host->npcpus; i++)
         xpcpu_flush(&w->pcpu[i]);

@@ -88,11 +88,13 @@ static void time_metrics(const struct totals *t, double elapsed, int npool, doub
 
 static void rate_metrics(const struct totals *t, double seconds, double *v)
 {
-    static const enum metric_id by_reason[EXIT_REASONS] = {
-        [EXIT_IDLE] = METRIC_EXITS_IDLE,       [EXIT_IPI] = METRIC_EXITS_IPI,
-        [EXIT_TIMER] = METRIC_EXITS_TIMER,     [EXIT_PAUSE] = METRIC_EXITS_PAUSE,
-        [EXIT_PREEMPT] = METRIC_EXITS_PREEMPT, [EXIT_IRQ] = METRIC_EXITS_IRQ,
-        [EXIT_IO] = METRIC_EXITS_IO};
+    static const enum metric_id by_reason[EXIT_REASONS] = {[EXIT_IDLE] = METRIC_EXITS_IDLE,
+                                                           [EXIT_IPI] = METRIC_EXITS_IPI,
+                                                           [EXIT_TIMER] = METRIC_EXITS_TIMER,
+                                                           [EXIT_PAUSE] = METRIC_EXITS_PAUSE,
+                                                           [EXIT_PREEMPT] = METRIC_EXITS_PREEMPT,
+                                                           [EXIT_IRQ] = METRIC_EXITS_IRQ,
+                                                           [EXIT_IO] = METRIC_EXITS_IO};
     uint64_t all = 0;
 
     for (int i = 0; i < EXIT_REASONS; i++) {
@@ -130,6 +132,20 @@ static void row(struct world *w, const struct totals *t, double *v)
     wait_metrics(t, elapsed, v);
 }
 
+/* In W x ns. Time in a C-state at its power, other empty time at the idle power. */
+static double pcpu_energy(const struct world *w, const struct xpcpu *p, double elapsed)
+{
+    const double resting = (double)(p->acct.term[TERM_IDLE] + p->acct.term[TERM_HELD]);
+    double in_cstates = 0, energy = 0;
+
+    for (int c = 0; c < w->conf.ncstates; c++) {
+        in_cstates += (double)p->cstate_time[c];
+        energy += (double)p->cstate_time[c] * w->conf.cstate[c].power_w;
+    }
+    return energy + (resting - in_cstates) * w->conf.power_idle_w +
+           (elapsed - resting) * w->conf.power_active_w;
+}
+
 /* What belongs to the whole machine stands in row 0 only. */
 static void machine_metrics(struct world *w, double *v)
 {
@@ -137,17 +153,15 @@ static void machine_metrics(struct world *w, double *v)
     double pool = 0, all = 0, hyp = 0, energy = 0;
 
     for (int i = 0; i < w->host->npcpus; i++) {
-        const struct xpcpu *p = &w->pcpu[i];
-        const double idle = (double)p->acct.term[TERM_IDLE], held = (double)p->acct.term[TERM_HELD];
-
-        all += elapsed - idle;
-        hyp += (double)p->acct.term[TERM_HYP];
-        energy += (elapsed - idle - held) * w->conf.power_active_w + held * w->conf.power_idle_w;
-        for (int c = 0; c < w->conf.host_ncstates; c++)
-            energy += (double)p->cstate_time[c] * w->conf.cstate[c].power_w;
+        all += elapsed - (double)w->pcpu[i].acct.term[TERM_IDLE];
+        hyp += (double)w->pcpu[i].acct.term[TERM_HYP];
     }
-    for (int i = 0; i < w->npool; i++)
-        pool += elapsed - (double)w->pcpu[w->pool[i]].acct.term[TERM_IDLE];
+    for (int i = 0; i < w->npool; i++) {
+        const struct xpcpu *p = &w->pcpu[w->pool[i]];
+
+        pool += elapsed - (double)p->acct.term[TERM_IDLE];
+        energy += pcpu_energy(w, p, elapsed);
+    }
     v[METRIC_HOST_CPU_POOL] = ratio(pool, elapsed * w->npool);
     v[METRIC_HOST_CPU_MACHINE] = ratio(all, elapsed * w->host->npcpus);
     v[METRIC_HYP] = ratio(hyp, elapsed * w->host->npcpus);
@@ -165,7 +179,7 @@ static void fairness(struct world *w, double *v)
         if (!w->vm[i].measured)
             continue;
         for (int j = 0; j < w->vm[i].nvcpus; j++)
-            got += (double)w->vm[i].vcpu[j].acct.term[TERM_WORK];
+            got += (double)w->vm[i].vcpu[j].acct.term[TERM_WORK] / w->vm[i].entitled;
         sum += got;
         squares += got * got;
         least = least < 0 || got < least ? got : least;
@@ -207,6 +221,8 @@ void world_collect(struct world *w, struct run_values *r)
     fairness(w, run_value(r, 0, (enum metric_id)0));
     for (int i = 0; i < w->ncounters; i++)
         run_count(r, w->counter[i].name, w->counter[i].n);
+    if (channel_overruns(w->channel) > 0)
+        run_count(r, "channel_overruns", channel_overruns(w->channel));
     r->fingerprint = w->engine->fingerprint;
     r->events = w->engine->events;
     r->simulated = w->engine->now;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What guests ask for: interrupts, IPIs, exits, idleness. Who pays (design section 4): the waker pays a
- * store or an IPI, the target the way back to its task.
+ * What guests ask for: interrupts, IPIs, exits, idleness. Who pays (design section 4): the waker
+ * pays a store or an IPI, the target the way back to its task.
  */
 #include "cross/world.h"
 #include "engine/check.h"
@@ -14,22 +14,35 @@ static bool polls(const struct xvcpu *x)
     return x->plan.act == IDLE_HOLD || x->plan.act == IDLE_SPIN;
 }
 
+/* It runs: the interrupt is taken now. */
+static void interrupt_running(struct xvcpu *x, ns_t exit_cost, enum exit_reason why,
+                              enum idle_via via)
+{
+    const bool exits = exit_cost >= 0 && !(x->planned && x->committed && x->plan.in_host);
+
+    x->via = via;
+    if (exits) {
+        count_exit(x, why);
+        gcpu_charge(x->g, exit_cost, 0);
+    }
+    /* A store has waited for the C-state already. */
+    if (x->planned && x->committed && x->plan.act == IDLE_HOLD && via != VIA_STORE)
+        gcpu_charge(x->g, x->world->conf.cstate[x->plan.cstate].exit_latency, 0);
+    gcpu_kick(x->g);
+    if (exits && x->v->state == VCPU_RUNNING)
+        host_entry(xpcpu_of(x));
+}
+
 /* An interrupt for x is pending: now, at its wake-up, or at its next entry. */
-void vcpu_interrupt(struct xvcpu *x, ns_t exit_cost, enum exit_reason why)
+void vcpu_interrupt(struct xvcpu *x, ns_t exit_cost, enum exit_reason why, enum idle_via via)
 {
     if (x->g->on) {
-        if (exit_cost > 0) {
-            count_exit(x, why);
-            gcpu_charge(x->g, exit_cost, 0);
-        }
-        gcpu_kick(x->g);
-        if (exit_cost > 0 && x->v->state == VCPU_RUNNING)
-            host_entry(xpcpu_of(x));
+        interrupt_running(x, exit_cost, why, via);
         return;
     }
     x->pending_irq = true;
     if (x->v->state == VCPU_BLOCKED)
-        host_wake(x->world->host, x->v, WAKE_IRQ);
+        idle_wake(x, via);
 }
 
 static void irq(void *arg, struct gcpu *g, enum irq_kind kind)
@@ -39,20 +52,21 @@ static void irq(void *arg, struct gcpu *g, enum irq_kind kind)
     const struct costs *c = w->costs;
 
     if (kind == IRQ_DEVICE)
-        vcpu_interrupt(x, c->exit + c->inject + c->entry, EXIT_IRQ);
+        vcpu_interrupt(x, c->exit + c->inject + c->entry, EXIT_IRQ, VIA_IRQ);
     else
-        vcpu_interrupt(x, c->timer_irq, EXIT_TIMER);
+        vcpu_interrupt(x, c->timer_irq, EXIT_TIMER, VIA_TIMER);
 }
 
 /* The store or the IPI has arrived. */
 void vcpu_arrival(struct engine *e, struct event *ev)
 {
     struct xvcpu *x = container_of(ev, struct xvcpu, ipi);
+    const bool store = x->g->on && polls(x);
 
     (void)e;
-    if (x->g->on && !polls(x))
+    if (!store)
         gcpu_charge(x->g, 0, x->world->costs->guest_irq);
-    vcpu_interrupt(x, 0, EXIT_IRQ);
+    vcpu_interrupt(x, -1, EXIT_IRQ, store ? VIA_STORE : VIA_IRQ);
 }
 
 static void notify(void *arg, struct gcpu *from, struct gcpu *to)
@@ -106,6 +120,12 @@ static void idle_end(void *arg, struct gcpu *g)
     idle_finish(g->owner);
 }
 
+static void work_begins(void *arg, struct gcpu *g)
+{
+    (void)arg;
+    idle_reflect(g->owner);
+}
+
 static void busy(void *arg, struct gcpu *g)
 {
     struct xvcpu *x = g->owner;
@@ -131,18 +151,17 @@ static void timer_exit(void *arg, struct gcpu *g)
 {
     struct world *w = arg;
 
-    if (w->costs->timer_exit == 0)
-        return;
     count_exit(g->owner, EXIT_TIMER);
     gcpu_charge(g, w->costs->timer_exit, 0);
 }
 
-static void io_exit(void *arg, struct gcpu *g)
+/* The I/O threads' time, if the scenario gives them any, is spent on the pCPU that submits. */
+static void io_exit(void *arg, struct gcpu *g, ns_t service)
 {
     struct world *w = arg;
 
     count_exit(g->owner, EXIT_IO);
-    gcpu_charge(g, w->costs->io_submit, 0);
+    gcpu_charge(g, w->costs->io_submit + dist_scale(service, w->conf.io_cpu_1024, 1024), 0);
 }
 
 static void count(void *arg, const char *name)
@@ -156,6 +175,7 @@ const struct guest_hooks cross_guest_hooks = {
     .idle = idle,
     .idle_commit = commit,
     .idle_end = idle_end,
+    .work_begins = work_begins,
     .busy = busy,
     .spin_exit = spin_exit,
     .timer_exit = timer_exit,

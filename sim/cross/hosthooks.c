@@ -33,8 +33,6 @@ static ns_t wake_pcpu(struct xpcpu *p)
     xpcpu_flush(p);
     if (p->cstate >= 0)
         latency = p->world->conf.cstate[p->cstate].exit_latency;
-    latency += p->idle_hyp;
-    p->idle_hyp = 0;
     p->idle_since = -1;
     return latency;
 }
@@ -45,8 +43,11 @@ static void entered(void *arg, struct pcpu *p, struct vcpu *v, bool moved, int f
     struct xvcpu *x = v->owner;
     struct xpcpu *xp = &w->pcpu[p->id];
     const struct costs *c = w->costs;
-    ns_t hyp = wake_pcpu(xp) + c->host_switch + c->entry + c->steal_write;
+    ns_t hyp = wake_pcpu(xp) + xp->owed + c->host_switch + c->entry + c->steal_write;
+    ns_t stolen;
 
+    xp->owed = 0;
+    x->in_spin = false;
     xvcpu_flush(x);
     xvcpu_recount(x);
     x->g->pcpu_acct = &xp->acct;
@@ -61,7 +62,7 @@ static void entered(void *arg, struct pcpu *p, struct vcpu *v, bool moved, int f
     publish_entry(x, moved || from < 0);
     gcpu_charge(x->g, hyp, moved && from >= 0 ? refill(w, from, p->id) : 0);
     x->work_at_entry = x->acct.term[TERM_WORK];
-    const ns_t stolen = v->steal - x->steal_at_entry;
+    stolen = v->steal - x->steal_at_entry;
     x->steal_at_entry = v->steal;
     gcpu_resume(x->g, xpcpu_speed(xp), stolen);
     host_entry(xp);
@@ -69,14 +70,23 @@ static void entered(void *arg, struct pcpu *p, struct vcpu *v, bool moved, int f
 
 static void leaving(void *arg, struct pcpu *p, struct vcpu *v, enum stop_why why)
 {
+    struct world *w = arg;
     struct xvcpu *x = v->owner;
+    const ns_t now = w->engine->now;
 
-    (void)arg;
-    (void)p;
     gcpu_pause(x->g);
-    if (why != STOP_BLOCK && why != STOP_SPIN)
+    if (x->planned && x->committed && why != STOP_BLOCK) {
+        if (x->plan.act == IDLE_HOLD)
+            w->pcpu[p->id].owed += w->conf.cstate[x->plan.cstate].exit_latency;
+        idle_keep_flush(x);
+        x->committed = false;
+    }
+    /* Idle and pause exits were paid by who made them, a tick by the tick. */
+    if (why != STOP_BLOCK && why != STOP_SPIN && x->ticked_at != now) {
         count_exit(x, EXIT_PREEMPT);
-    x->off_since = x->world->engine->now;
+        w->pcpu[p->id].owed += w->costs->exit;
+    }
+    x->off_since = now;
 }
 
 static void left(void *arg, struct pcpu *p, struct vcpu *v)
@@ -124,6 +134,7 @@ static void tick(void *arg, struct pcpu *p, struct vcpu *v)
     struct xpcpu *xp = &w->pcpu[p->id];
 
     count_exit(x, EXIT_PREEMPT);
+    x->ticked_at = w->engine->now;
     gcpu_charge(x->g, w->costs->host_tick + (w->channel_used ? w->costs->publish : 0), 0);
     publish_pcpu(xp);
     host_entry(xp);

@@ -79,6 +79,7 @@ void idle_begin(struct xvcpu *x)
     check_plan(x, &x->plan, "enter");
     x->planned = true;
     x->committed = false;
+    x->planned_at = x->world->engine->now;
     plan_exit(x);
 }
 
@@ -86,32 +87,36 @@ static void watch_list_add(struct xvcpu *x)
 {
     struct xpcpu *p = xpcpu_of(x);
 
-    if (!x->vm->idle.ops->scans || x->watching)
+    if (!x->vm->idle.ops->scans || x->watch_at)
         return;
-    x->watching = true;
+    x->watch_at = p;
     x->watch_next = p->watchers;
     p->watchers = x;
 }
 
 static void watch_list_remove(struct xvcpu *x)
 {
-    struct xvcpu **at = &xpcpu_of(x)->watchers;
+    struct xvcpu **at;
 
-    if (!x->watching)
+    if (!x->watch_at)
         return;
+    at = &x->watch_at->watchers;
     while (*at && *at != x)
         at = &(*at)->watch_next;
     CHECK(*at == x, "vcpu %d is not in its watch list", x->v->id);
     *at = x->watch_next;
-    x->watching = false;
+    x->watch_at = NULL;
 }
 
-/* The limit may have passed while the debts were burnt: then it ends the plan at once. */
+/* The exit and what else was owed took their time first: the limit moves by that much. */
 static void arm_limit(struct xvcpu *x)
 {
     struct engine *e = x->world->engine;
 
-    engine_arm(e, &x->until, x->plan.until > e->now ? x->plan.until : e->now);
+    if (x->plan.until != NS_NEVER)
+        x->plan.until += e->now - x->planned_at;
+    x->planned_at = e->now;
+    engine_arm(e, &x->until, x->plan.until);
 }
 
 void idle_commit(struct xvcpu *x)
@@ -124,6 +129,8 @@ void idle_commit(struct xvcpu *x)
     case IDLE_SPIN:
         x->g->idle_term = TERM_IDLESPIN;
         arm_limit(x);
+        if (x->plan.in_host)
+            publish_pcpu(xpcpu_of(x)); /* the host knows that its guest is idle */
         break;
     case IDLE_HOLD:
         x->g->idle_term = TERM_HELD;
@@ -143,15 +150,28 @@ void idle_commit(struct xvcpu *x)
         idle_rival(x);
 }
 
-static void end_keeping(struct xvcpu *x)
+void idle_keep_flush(struct xvcpu *x)
 {
     const struct world *w = x->world;
     const ns_t turn = x->plan.turn > 0 ? x->plan.turn : w->costs->poll_turn;
+    const ns_t dt = w->engine->now - x->committed_at;
 
+    if (!x->planned || !x->committed || leaves(&x->plan))
+        return;
+    if (x->plan.act == IDLE_HOLD) {
+        xpcpu_of(x)->cstate_time[x->plan.cstate] += dt;
+        x->committed_at += dt;
+    } else if (x->plan.traps && turn > 0) {
+        x->exits[EXIT_IDLE] += (uint64_t)(dt / turn);
+        x->committed_at += dt / turn * turn; /* a turn begun is counted when it ends */
+    }
+}
+
+static void end_keeping(struct xvcpu *x)
+{
     if (!x->committed)
         return;
-    if (x->plan.act == IDLE_SPIN && x->plan.traps && turn > 0)
-        x->exits[EXIT_IDLE] += (uint64_t)((w->engine->now - x->committed_at) / turn);
+    idle_keep_flush(x);
     if (x->plan.act == IDLE_HOLD)
         xpcpu_set_hot(xpcpu_of(x), true);
 }
@@ -166,6 +186,7 @@ static void replan(struct xvcpu *x, struct idle_plan plan, const char *op)
     end_keeping(x);
     x->plan = plan;
     x->committed = false;
+    x->planned_at = x->world->engine->now;
     if (was_in_host && plan.act == IDLE_SPIN && !plan.in_host)
         gcpu_charge(x->g, x->world->costs->entry, 0);
     if (!was_in_host)
@@ -204,7 +225,7 @@ static void charge_there(struct xvcpu *x, ns_t cost)
         gcpu_charge(curr->g, c->exit + cost + c->entry, 0);
     } else {
         xpcpu_flush(p);
-        p->idle_hyp += cost;
+        p->owed += cost;
     }
 }
 
@@ -222,18 +243,32 @@ static void wake_vm(struct xvcpu *by)
         cost += by->world->costs->wake_mark;
         if (x->v->state == VCPU_READY)
             host_boost(h, x->v);
-        else if (x->planned && x->plan.act == IDLE_WATCH)
+        else if (x->planned && x->plan.act == IDLE_WATCH) {
+            watch_list_remove(x);
             host_wake(h, x->v, WAKE_GROUP);
+        }
     }
     charge_there(by, cost);
 }
 
-static void satisfied(struct xvcpu *x, enum idle_via via)
+void idle_wake(struct xvcpu *x, enum idle_via via)
 {
+    static const enum wake_why why[] = {[VIA_STORE] = WAKE_LOOK,
+                                        [VIA_IRQ] = WAKE_IRQ,
+                                        [VIA_TIMER] = WAKE_IRQ,
+                                        [VIA_LOOK] = WAKE_LOOK,
+                                        [VIA_SCAN] = WAKE_LOOK};
     struct idle *i = &x->vm->idle;
-    const enum idle_wake who = i->ops->wake ? i->ops->wake(i, x->g->id, via) : WAKE_ONE;
+    enum idle_wake who = WAKE_ONE;
 
-    host_wake(x->world->host, x->v, WAKE_LOOK);
+    x->via = via;
+    watch_list_remove(x);
+    if (x->planned && i->ops->wake) {
+        crash_enter(i->ops->head.name, "wake");
+        who = i->ops->wake(i, x->g->id, via);
+        crash_leave();
+    }
+    host_wake(x->world->host, x->v, why[via]);
     if (who == WAKE_VM)
         wake_vm(x);
 }
@@ -244,8 +279,8 @@ static void look(struct xvcpu *x)
     struct idle_plan plan;
 
     charge_there(x, cost);
-    if (x->g->busy) {
-        satisfied(x, VIA_LOOK);
+    if (gcpu_word_set(x->g)) {
+        idle_wake(x, VIA_LOOK);
         return;
     }
     world_count(x->world, "idle_looks_empty");
@@ -256,8 +291,13 @@ static void look(struct xvcpu *x)
     check_plan(x, &plan, "expire");
     x->plan = plan;
     x->committed_at = x->world->engine->now;
-    if (plan.until != NS_NEVER)
+    x->planned_at = x->committed_at;
+    if (plan.until != NS_NEVER) {
+        /* Counted from the end of this look; no host timer is shorter than its floor. */
         plan.until += cost;
+        if (plan.until < x->committed_at + x->world->costs->timer_floor)
+            plan.until = x->committed_at + x->world->costs->timer_floor;
+    }
     engine_arm(x->world->engine, &x->until, plan.until);
 }
 
@@ -292,7 +332,8 @@ void idle_until(struct engine *e, struct event *ev)
     replan(x, expired(x), "expire");
 }
 
-/* Another vCPU wants the pCPU that x keeps while idle. Decided at this instant, after the queueing. */
+/* Another vCPU wants the pCPU that x keeps while idle. Decided at this instant, after the queueing.
+ */
 void idle_rival(struct xvcpu *x)
 {
     if (!x->planned || !x->committed || leaves(&x->plan) || !x->vm->idle.ops->rival)
@@ -301,7 +342,7 @@ void idle_rival(struct xvcpu *x)
     engine_arm(x->world->engine, &x->until, x->world->engine->now);
 }
 
-static void reflect(struct xvcpu *x)
+void idle_reflect(struct xvcpu *x)
 {
     struct world *w = x->world;
     struct idle *i = &x->vm->idle;
@@ -314,7 +355,7 @@ static void reflect(struct xvcpu *x)
     if (!i->ops->reflect)
         return;
     crash_enter(i->ops->head.name, "reflect");
-    stable = i->ops->reflect(i, x->g->id, episode, VIA_STORE);
+    stable = i->ops->reflect(i, x->g->id, episode, x->via);
     crash_leave();
     if (stable == x->stable)
         return;
@@ -333,12 +374,12 @@ void idle_finish(struct xvcpu *x)
     x->rival_pending = false;
     watch_list_remove(x);
     end_keeping(x);
-    if (x->plan.in_host && x->committed && x->plan.act == IDLE_SPIN)
+    if (x->plan.in_host && x->committed && x->plan.act == IDLE_SPIN) {
         gcpu_charge(x->g, c->inject + c->entry, 0);
+        publish_pcpu(xpcpu_of(x));
+    }
     x->planned = false;
     x->committed = false;
-    if (gcpu_has_work(x->g))
-        reflect(x);
 }
 
 void host_entry(struct xpcpu *p)
@@ -351,10 +392,8 @@ void host_entry(struct xpcpu *p)
     for (; x; x = next) {
         next = x->watch_next;
         cost += p->world->costs->scan_element;
-        if (x->g->busy) {
-            watch_list_remove(x);
-            satisfied(x, VIA_SCAN);
-        }
+        if (gcpu_word_set(x->g))
+            idle_wake(x, VIA_SCAN);
     }
     if (p->p->curr)
         gcpu_charge(((struct xvcpu *)p->p->curr->owner)->g, cost, 0);

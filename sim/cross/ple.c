@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pause-loop exits and the search for a vCPU to yield to (mechanisms.md 1.5): two passes over the VM's
- * vCPUs, round robin from the last boosted one, at most three failed tries; a vCPU that was
+ * Pause-loop exits and the search for a vCPU to yield to (mechanisms.md 1.5): two passes over the
+ * VM's vCPUs, round robin from the last boosted one, at most three failed tries; a vCPU that was
  * descheduled in user mode does not hold a kernel lock and is passed over; one that itself spins is
  * taken every other time.
  */
@@ -31,6 +31,7 @@ void pause_exit(struct xvcpu *x)
     x->in_spin = true;
     if (host_spin_yield(h, x->v, &h->vcpu[x->vm->guest->vcpu_base], x->vm->nvcpus,
                         &x->vm->last_boosted, eligible, NULL) >= 0)
-        world_count(x->world, "directed_yields");
-    x->in_spin = false;
+        world_count(x->world, "directed_yields"); /* spins on until it is entered again */
+    else
+        x->in_spin = false;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The host's writes into the channel: at each context switch and tick (load, idle), at entry (steal,
- * preempted, mapping). A pCPU nobody looks at costs nothing; KVM's own steal-time write is always paid.
+ * The host's writes into the channel: at each context switch and tick (load, idle), at entry
+ * (steal, preempted, mapping). A pCPU nobody looks at costs nothing; KVM's own steal-time write is
+ * always paid.
  */
 #include "cross/world.h"
 

@@ -69,6 +69,7 @@ void world_free(struct world *w)
 {
     if (!w)
         return;
+    host_free(w->host); /* first: its events are in lists with those of guests and vCPUs */
     for (int i = 0; w->vm && i < w->nvms; i++) {
         struct xvm *vm = &w->vm[i];
 
@@ -80,7 +81,6 @@ void world_free(struct world *w)
         free(vm->idle.unit);
         free((void *)(uintptr_t)vm->idle.params);
     }
-    host_free(w->host);
     channel_free(w->channel);
     free(w->vm);
     free(w->pcpu);
@@ -155,6 +155,7 @@ int world_add_vm(struct world *w, int i, const struct world_vm *s, char why[160]
     vm->index = i;
     vm->measured = s->measured;
     vm->nvcpus = s->ncpus;
+    vm->entitled = (double)s->ncpus * s->weight / 1024;
     vm->name = malloc(strlen(s->name) + 1);
     vm->vcpu = calloc((size_t)s->ncpus, sizeof(*vm->vcpu));
     vm->guest = guest_new(w->engine, w->costs, s->work, s->conf, s->ops, s->params, &place,
@@ -188,7 +189,7 @@ static void window_end(struct engine *e, struct event *ev)
             gcpu_settle(vm->vcpu[j].g);
             work += vm->vcpu[j].acct.term[TERM_WORK];
         }
-        got = (double)(work - vm->window_work);
+        got = (double)(work - vm->window_work) / vm->entitled;
         vm->window_work = work;
         sum += got;
         squares += got * got;
@@ -222,16 +223,13 @@ static void forget(struct world *w)
         for (int j = 0; j < vm->nvcpus; j++) {
             struct xvcpu *x = &vm->vcpu[j];
 
+            x->work_at_entry -= x->acct.term[TERM_WORK];
             memset(&x->acct, 0, sizeof(x->acct));
             memset(x->exits, 0, sizeof(x->exits));
             x->wanted = 0;
-            x->work_at_entry = 0;
             x->steal_from = x->steal_at_entry;
             x->v->switches = 0;
             x->v->migrations = 0;
-            if (x->planned && x->committed && x->committed_at < w->engine->now &&
-                x->plan.act == IDLE_SPIN)
-                x->committed_at = w->engine->now;
         }
     }
     w->ncounters = 0;

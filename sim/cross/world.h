@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The machine acting on both levels: it joins each host vCPU with a guest CPU, carries entries, exits,
- * kicks and idle plans across, and prices them.
+ * The machine acting on both levels: it joins each host vCPU with a guest CPU, carries entries,
+ * exits, kicks and idle plans across, and prices them.
  *
  * Always true:
- *  - every nanosecond of a pCPU goes into its account, of a vCPU into its own: while a vCPU is RUNNING
- *    its guest CPU fills both (gcpu_settle), while it is off `off_term` collects, and an empty pCPU
- *    collects IDLE;
+ *  - every nanosecond of a pCPU goes into its account, of a vCPU into its own: while a vCPU is
+ * RUNNING its guest CPU fills both (gcpu_settle), while it is off `off_term` collects, and an empty
+ * pCPU collects IDLE;
  *  - costs become debts of the guest CPU on whose pCPU they arise, or of the empty pCPU;
  *  - conservation is checked when warm-up ends and at the end of every run.
  */
@@ -41,27 +41,29 @@ struct xvcpu {
     struct vcpu *v;
     struct gcpu *g;
     struct account acct;
-    enum term off_term;   /* while off: STEAL, BLOCKED or UNSEEN */
+    enum term off_term; /* while off: STEAL, BLOCKED or UNSEEN */
+    int counted_at;     /* pCPU whose load counts this vCPU, -1 */
     ns_t off_since;
-    ns_t wanted;          /* READY while the guest is BUSY */
-    ns_t held_busy_start; /* start of this idle episode, -1 = busy */
-    ns_t busy_since;
+    ns_t wanted; /* READY while the guest is BUSY */
     ns_t work_at_entry;
     ns_t steal_at_entry;  /* published: what the guest sees */
-    ns_t steal_from;      /* published when accounting began */
-    int counted_at;       /* pCPU whose load counts this vCPU, -1 */
-    bool pending_irq;     /* an interrupt waits for the next entry */
-    bool in_spin, dy_eligible;
-    bool stable;          /* idle policy's view */
-    struct event ipi;     /* an IPI or a store arrives */
-    struct event until;   /* limit of the idle plan, or next look */
-    struct idle_plan plan;
-    bool planned;         /* plan is in force (from the guest's idle entry to its end) */
+    ns_t held_busy_start; /* start of this idle episode, -1 = busy */
+    ns_t busy_since;
+    bool pending_irq; /* an interrupt waits for the next entry */
+    bool planned;     /* plan is in force (from the guest's idle entry to its end) */
     bool committed;
-    ns_t committed_at;
-    struct xvcpu *watch_next; /* scanned watchers of one pCPU */
-    bool watching;
+    bool stable; /* idle policy's view */
+    bool in_spin, dy_eligible;
     bool rival_pending;
+    struct idle_plan plan;
+    ns_t planned_at, committed_at;
+    ns_t ticked_at;           /* last host tick under it */
+    enum idle_via via;        /* what ended the wait */
+    struct event ipi;         /* an IPI or a store arrives */
+    struct event until;       /* limit of the idle plan, or next look */
+    struct xvcpu *watch_next; /* scanned watchers of one pCPU */
+    struct xpcpu *watch_at;   /* in whose list, NULL */
+    ns_t steal_from;          /* published when accounting began */
     uint64_t exits[EXIT_REASONS];
 };
 
@@ -69,15 +71,15 @@ struct xpcpu {
     struct world *world;
     struct pcpu *p;
     struct account acct;
-    ns_t idle_since;      /* empty since; -1 = a vCPU is on it */
+    ns_t idle_since; /* empty since; -1 = a vCPU is on it */
     ns_t avg_idle;
-    ns_t idle_hyp;        /* hypervisor work owed while empty */
-    ns_t cstate_time[CSTATES_MAX];
+    ns_t owed;                     /* hypervisor work that nobody on it has paid yet */
+    ns_t cstate_time[CSTATES_MAX]; /* empty, or held by an idle guest */
     int cstate;
-    int wanting;          /* vCPUs here whose guest is busy */
-    bool hot;             /* executes, not in a C-state: slows its siblings */
+    int wanting; /* vCPUs here whose guest is busy */
+    bool hot;    /* executes, not in a C-state: slows its siblings */
     struct xvcpu *watchers;
-    int pinned;           /* vCPUs that may run nowhere else */
+    int pinned; /* vCPUs that may run nowhere else */
 };
 
 struct xvm {
@@ -87,11 +89,12 @@ struct xvm {
     char *name;
     bool measured;
     int index, nvcpus;
+    double entitled; /* vCPUs x weight: what fairness between VMs is measured against */
     struct xvcpu *vcpu;
     struct channel_end *channel;
     struct hist age;
     int last_boosted;
-    ns_t window_work;     /* at the start of the fairness window */
+    ns_t window_work; /* at the start of the fairness window */
 };
 
 #define WORLD_COUNTERS 48
@@ -99,12 +102,12 @@ struct xvm {
 struct world_conf {
     ns_t duration, warmup;
     uint64_t seed;
-    int64_t smt_speed;    /* 1024 = no slowdown */
+    int64_t smt_speed; /* 1024 = no slowdown */
     const struct cstate *cstate;
     int ncstates, host_ncstates;
     double power_active_w, power_idle_w;
     ns_t fairness_window;
-    double io_cpu;
+    int64_t io_cpu_1024; /* pCPU time of an I/O per 1024 ns of service */
 };
 
 struct world {
@@ -116,7 +119,7 @@ struct world {
     struct channel *channel;
     bool channel_used;
     struct xpcpu *pcpu;
-    int *core_hot;        /* hot threads of each core */
+    int *core_hot; /* hot threads of each core */
     struct xvm *vm;
     int nvms, nvcpus, floating;
     const int *pool;
@@ -185,12 +188,19 @@ void idle_begin(struct xvcpu *x);
 void idle_commit(struct xvcpu *x);
 void idle_finish(struct xvcpu *x);
 void idle_rival(struct xvcpu *x);
+/* The guest has work again after an idle spell. */
+void idle_reflect(struct xvcpu *x);
+/* x, off its pCPU and idle, is to run again: by an interrupt, a look or a scan. */
+void idle_wake(struct xvcpu *x, enum idle_via via);
+/* Accounts for the part of a committed SPIN or HOLD that has passed. */
+void idle_keep_flush(struct xvcpu *x);
 void idle_until(struct engine *e, struct event *ev);
 /* A host entry on this pCPU: watch lists are scanned. */
 void host_entry(struct xpcpu *p);
 /* wake.c */
 void vcpu_arrival(struct engine *e, struct event *ev);
-void vcpu_interrupt(struct xvcpu *x, ns_t exit_cost, enum exit_reason why);
+/* `exit_cost` < 0: it arrives without an exit. */
+void vcpu_interrupt(struct xvcpu *x, ns_t exit_cost, enum exit_reason why, enum idle_via via);
 /* ple.c */
 void pause_exit(struct xvcpu *x);
 

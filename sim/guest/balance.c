@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Guest load balancing: new-idle, periodic, nohz idle balance and the active balance of a lone task.
- * Source: mechanisms.md 1.3 and 2.1 (Linux 6.12 fair.c): plain idleness counts, never the preempted
- * bit; a task that ran less than migration_cost ago is cache hot; an idle CPU is kicked by the tick of
- * a CPU with two runnable tasks, or with one whose capacity shrank by more than 17 %.
+ * Guest load balancing: new-idle, periodic, nohz idle balance and the active balance of a lone
+ * task. Source: mechanisms.md 1.3 and 2.1 (Linux 6.12 fair.c): plain idleness counts, never the
+ * preempted bit; a task that ran less than migration_cost ago is cache hot; an idle CPU is kicked
+ * by the tick of a CPU with two runnable tasks, or with one whose capacity shrank by more than 17
+ * %.
  */
 #include "guest/core.h"
 
 #define IMBALANCE_PCT 117
+#define NICE_TRIES    1 /* cache_nice_tries of the last-level cache domain */
 
-static bool may_move(const struct guest *k, const struct task *t, int to)
+/* Cache heat is respected until balancing failed more often than cache_nice_tries. */
+static bool may_move(const struct task *t, const struct gcpu *to)
 {
-    if (t->pin >= 0 && t->pin != to)
+    const struct guest *k = to->guest;
+
+    if (t->pin >= 0 && t->pin != to->id)
         return false;
-    return know(k) - t->last_ran >= k->conf.migration_cost;
+    return to->failed > NICE_TRIES || know(k) - t->last_ran >= k->conf.migration_cost;
 }
 
-static struct task *movable(const struct gcpu *from, int to)
+static struct task *movable(const struct gcpu *from, const struct gcpu *to)
 {
     for (struct task *t = from->queued; t; t = t->qnext)
-        if (may_move(from->guest, t, to))
+        if (may_move(t, to))
             return t;
     return NULL;
 }
@@ -40,7 +45,7 @@ static struct gcpu *busiest(struct guest *k, const struct gcpu *to)
     return best;
 }
 
-static bool pull(struct gcpu *g)
+static bool pull(struct gcpu *g, bool newidle)
 {
     struct guest *k = g->guest;
     struct gcpu *from;
@@ -48,10 +53,18 @@ static bool pull(struct gcpu *g)
 
     gcpu_overhead(g, k->costs->guest_balance * k->ncpus);
     from = busiest(k, g);
-    if (!from || from->nr_running - g->nr_running < 2)
+    if (!from || from->nr_running - g->nr_running < 2) {
+        g->failed = newidle ? g->failed : 0;
         return false;
-    t = movable(from, g->id);
-    return t && guest_migrate(k, t, g->id);
+    }
+    t = movable(from, g);
+    if (t && guest_migrate(k, t, g->id)) {
+        g->failed = 0;
+        return true;
+    }
+    if (!newidle)
+        g->failed++;
+    return false;
 }
 
 static bool policy_balances(struct gcpu *g, bool newidle, bool *moved)
@@ -77,7 +90,7 @@ bool guest_newidle(struct gcpu *g)
         return moved;
     if (g->avg_idle < k->costs->guest_balance * k->ncpus)
         return false;
-    return pull(g);
+    return pull(g, true);
 }
 
 static bool shrunk(struct guest *k, int cpu)
@@ -121,13 +134,18 @@ void guest_periodic(struct gcpu *g)
     struct guest *k = g->guest;
     bool moved;
 
-    if (!k->conf.balance || k->ncpus == 1)
+    const bool due = know(k) >= g->next_balance;
+
+    if (!k->conf.balance || k->ncpus == 1) {
+        if (due)
+            g->next_balance = know(k) + g->balance_interval * 16;
         return;
+    }
     kick_helper(g);
-    if (know(k) < g->next_balance)
+    if (!due)
         return;
     if (!policy_balances(g, false, &moved))
-        moved = k->nr_overloaded > 0 && pull(g);
+        moved = k->nr_overloaded > 0 && pull(g, false);
     if (moved)
         g->balance_interval = (ns_t)k->ncpus * NS_MS;
     else if (g->balance_interval < 2 * (ns_t)k->ncpus * NS_MS)
@@ -158,11 +176,12 @@ static void active_balance(struct gcpu *g)
 void guest_nohz_balance(struct gcpu *g)
 {
     g->nohz_kick = false;
-    if (g->nr_running == 0 && !pull(g))
+    if (g->nr_running == 0 && !pull(g, false))
         active_balance(g);
 }
 
-/* The stopper's work: the current task goes to the CPU that asked for it, if that one is still idle. */
+/* The stopper's work: the current task goes to the CPU that asked for it, if that one is still
+ * idle. */
 void guest_push_current(struct gcpu *g)
 {
     struct guest *k = g->guest;
@@ -183,13 +202,12 @@ bool guest_migrate(struct guest *k, struct task *t, int to)
     if (t->state != TASK_QUEUED || !guest_allowed(t, to) || from == c)
         return false;
     runq_remove(from, t);
-    t->recent = from->id;
     k->st.migrations++;
-    gcpu_charge(c, 0, k->costs->task_refill);
+    t->refill = true;
     runq_add(c, t, GUEST_MIGRATE);
     gcpu_update_busy(from);
-    if (!c->curr) {
-        c->need_resched = true;
+    if (!c->curr || (c->tick_stopped && k->conf.hz > 0 && c->nr_running > 1)) {
+        c->need_resched = c->need_resched || !c->curr;
         if (!c->in_step) {
             gcpu_update_busy(c);
             k->hooks->notify(k->hook_arg, from->in_step ? from : NULL, c);

@@ -24,6 +24,9 @@ void gcpu_update_busy(struct gcpu *g);
 void gcpu_spin_done(struct task *t, ns_t cost);
 
 /* sched.c */
+/* The current task's time off the pCPU since it was last accounted. */
+void task_stolen(struct task *t);
+int64_t gcpu_util(const struct gcpu *g);
 void runq_add(struct gcpu *g, struct task *t, enum guest_enqueue_why why);
 void runq_remove(struct gcpu *g, struct task *t); /* queued, not current */
 
@@ -31,7 +34,7 @@ void runq_charge(struct gcpu *g);
 bool runq_preempts(struct gcpu *g, struct task *woken);
 void gcpu_schedule(struct gcpu *g);
 void runq_push_current(struct gcpu *g, int to);
-void task_block(struct task *t);   /* current -> BLOCKED */
+void task_block(struct task *t); /* current -> BLOCKED */
 void task_exit(struct task *t);
 void guest_areas(struct guest *k);
 void task_state_time(struct task *t, enum task_term term);
@@ -51,14 +54,15 @@ void task_timer(struct engine *e, struct event *ev);
 
 /* program.c */
 void task_start_program(struct task *t);
-/* Interprets until it takes time, blocks or queues wake-ups. False: debts have to be burnt first. */
+/* Interprets until it takes time, blocks or queues wake-ups. False: debts have to be burnt first.
+ */
 bool task_advance(struct task *t);
 
 /* sync.c */
 bool lock_take(struct task *t, struct lock *l); /* true: taken; else t spins or blocks */
 void lock_release(struct task *t, struct lock *l);
-void lock_spin_over(struct task *t);            /* spin limit reached */
-void lock_resume(struct task *t);               /* t spins on: it is current and executes again */
+void lock_spin_over(struct task *t); /* spin limit reached */
+void lock_resume(struct task *t);    /* t spins on: it is current and executes again */
 bool barrier_arrive(struct task *t, struct barrier *b);
 void barrier_spin_over(struct task *t);
 bool queue_send(struct task *t, struct msgq *q);

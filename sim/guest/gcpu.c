@@ -2,9 +2,10 @@
 /*
  * A guest CPU as a small state machine: what its time goes to, and what it does next.
  *
- * Always true: while `on`, the accounts are right up to `settled`, and `end` is armed for the moment at
- * which debts and activity are spent. Decisions are made only in gcpu_step, never recursively: whoever
- * changes the state of a CPU from outside settles it and calls gcpu_kick or arms `end`.
+ * Always true: while `on`, the accounts are right up to `settled`, and `end` is armed for the
+ * moment at which debts and activity are spent. Decisions are made only in gcpu_step, never
+ * recursively: whoever changes the state of a CPU from outside settles it and calls gcpu_kick or
+ * arms `end`.
  */
 #include "guest/core.h"
 
@@ -37,12 +38,12 @@ static void progress(struct gcpu *g, struct task *t, ns_t dt)
         account(g, TERM_LOCKSPIN, TASK_SPIN, dt);
         if (t->left != NS_NEVER)
             t->left -= dt;
-        if (g->ple_left != NS_NEVER)
+        if (g->ple_left != NS_NEVER && gcpu_spins(g))
             g->ple_left -= dt;
         break;
     case ACT_NEXT:
-        CHECK(false, "vm%d cpu %d: task %d let %lld ns pass between operations", g->guest->vm, g->id,
-              t->id, (long long)dt);
+        CHECK(false, "vm%d cpu %d: task %d let %lld ns pass between operations", g->guest->vm,
+              g->id, t->id, (long long)dt);
     }
 }
 
@@ -154,13 +155,19 @@ static void leave_idle(struct gcpu *g)
     if (g->act != GCPU_IDLE && g->act != GCPU_DRAIN)
         return;
     g->act = GCPU_TASK;
-    if (gcpu_has_work(g)) {
-        g->avg_idle += (know(k) - g->idle_since - g->avg_idle) / 8;
-        g->idle_since = -1;
-        if (g->nr_running > 0 || g->wakes.head)
-            gcpu_tick_start(g);
-    }
     k->hooks->idle_end(k->hook_arg, g);
+}
+
+/* There is something to do: an idle spell, if this was one, is over. */
+static void work_begins(struct gcpu *g)
+{
+    struct guest *k = g->guest;
+
+    if (g->idle_since < 0)
+        return;
+    g->avg_idle += (know(k) - g->idle_since - g->avg_idle) / 8;
+    g->idle_since = -1;
+    k->hooks->work_begins(k->hook_arg, g);
 }
 
 /* Nothing to run. True: look again. */
@@ -189,6 +196,7 @@ static bool step_wake(struct gcpu *g)
 {
     if (g->act != GCPU_WAKE) {
         leave_idle(g);
+        work_begins(g);
         gcpu_begin_wake(g);
     }
     if (g->hyp || g->ovh || g->left > 0)
@@ -202,6 +210,11 @@ static bool step_spin(struct gcpu *g, struct task *t)
 {
     struct guest *k = g->guest;
 
+    /* Released while this CPU was busy with something else, when no spinner executed. */
+    if (t->act == ACT_SPIN_LOCK && !t->lock->owner)
+        lock_resume(t);
+    if (t->act == ACT_NEXT)
+        return true;
     if (t->left <= 0) {
         if (t->act == ACT_SPIN_LOCK)
             lock_spin_over(t);
@@ -245,7 +258,8 @@ static bool step_once(struct gcpu *g)
 {
     if (!g->on)
         return false;
-    CHECK(g->steps++ < STEPS_MAX, "vm%d cpu %d goes round without taking time", g->guest->vm, g->id);
+    CHECK(g->steps++ < STEPS_MAX, "vm%d cpu %d goes round without taking time", g->guest->vm,
+          g->id);
     if (g->irq_head)
         gcpu_take_irqs(g);
     if (g->tick_late)
@@ -266,6 +280,9 @@ static bool step_once(struct gcpu *g)
             return enter_idle(g);
     }
     g->act = GCPU_TASK;
+    work_begins(g);
+    if (g->tick_stopped && (g->guest->conf.nohz != NOHZ_FULL || g->nr_running > 1))
+        gcpu_tick_start(g);
     return step_task(g);
 }
 
@@ -336,6 +353,11 @@ bool gcpu_has_work(const struct gcpu *g)
     return g->nr_running > 0 || g->wakes.head || g->irq_head;
 }
 
+bool gcpu_word_set(const struct gcpu *g)
+{
+    return gcpu_has_work(g) || g->nohz_kick || g->push_to >= 0;
+}
+
 void gcpu_update_busy(struct gcpu *g)
 {
     const bool busy = gcpu_has_work(g);
@@ -363,7 +385,8 @@ static void resume_tick(struct gcpu *g, ns_t now)
         return;
     if (g->next_tick <= now) {
         g->tick_late = true;
-        g->next_tick = g->tick_phase + ((now - g->tick_phase) / g->tick_period + 1) * g->tick_period;
+        g->next_tick =
+            g->tick_phase + ((now - g->tick_phase) / g->tick_period + 1) * g->tick_period;
     }
     engine_arm(g->guest->engine, &g->tick, g->next_tick);
 }
@@ -374,10 +397,8 @@ void gcpu_resume(struct gcpu *g, int64_t speed, ns_t stolen)
     const ns_t now = know(k), off = now - g->settled;
 
     if (g->curr) {
-        g->curr->acct.term[TASK_STOLEN] += now - g->curr->stolen_from;
+        task_stolen(g->curr);
         g->curr->stolen_since_in += off;
-        if (g->curr->locks_held)
-            k->st.holder_preempted += off;
         g->util.updated = now;
     }
     if (stolen > 0) {
@@ -435,7 +456,6 @@ void gcpu_init(struct gcpu *g, struct guest *k, int id)
     g->push_to = -1;
     g->speed = 1024;
     list_init(&g->wakes);
-    list_init(&g->fifo);
     g->irq_tail = &g->irq_head;
     event_init(&g->end, PHASE_FINISH, (uint32_t)(1 << 24 | (k->vcpu_base + id)), gcpu_end);
     fair_queue_init(&g->fq, k->conf.scheduler == GUEST_SCHED_CFS ? FAIR_CFS : FAIR_EEVDF, &k->fair);

@@ -170,7 +170,8 @@ static int init_objects(struct guest *k, uint64_t seed)
     for (int i = 0; i < w->ndevices; i++) {
         k->device[i].spec = &w->device[i];
         list_init(&k->device[i].pending);
-        rng_init(&k->device[i].rng, seed, RNG_DEVICE, (uint64_t)k->vm << 32 | (uint64_t)i, RNG_SERVICE);
+        rng_init(&k->device[i].rng, seed, RNG_DEVICE, (uint64_t)k->vm << 32 | (uint64_t)i,
+                 RNG_SERVICE);
     }
     return 0;
 }
@@ -289,7 +290,7 @@ int guest_begin(struct guest *k, ns_t start, char why[160])
 }
 
 /* Time of a task that is not current goes to its state. */
-static void settle_task(struct guest *k, struct task *t)
+static void settle_task(struct task *t)
 {
     const struct gcpu *g = task_gcpu(t);
 
@@ -299,10 +300,8 @@ static void settle_task(struct guest *k, struct task *t)
         task_state_time(t, TASK_WAITING);
         break;
     case TASK_CURRENT:
-        if (!g->on) {
-            t->acct.term[TASK_STOLEN] += know(k) - t->stolen_from;
-            t->stolen_from = know(k);
-        }
+        if (!g->on)
+            task_stolen(t);
         break;
     case TASK_UNBORN:
     case TASK_BLOCKED:
@@ -318,7 +317,7 @@ void guest_settle(struct guest *k)
     for (int i = 0; i < k->ncpus; i++)
         gcpu_settle(&k->cpu[i]);
     for (int i = 0; i < k->ntasks; i++)
-        settle_task(k, &k->task[i]);
+        settle_task(&k->task[i]);
 }
 
 void guest_reset(struct guest *k)
@@ -328,8 +327,13 @@ void guest_reset(struct guest *k)
     hist_reset(&k->wake);
     hist_reset(&k->selection);
     k->accounted_from = know(k);
-    for (int i = 0; i < k->ntasks; i++)
-        memset(&k->task[i].acct, 0, sizeof(k->task[i].acct));
+    for (int i = 0; i < k->ntasks; i++) {
+        struct task *t = &k->task[i];
+
+        memset(&t->acct, 0, sizeof(t->acct));
+        if (t->wait_since >= 0)
+            t->wait_since = know(k); /* what it waited before does not count */
+    }
 }
 
 void guest_check(struct guest *k)

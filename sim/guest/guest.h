@@ -3,12 +3,13 @@
  * Level 2: a guest kernel that places tasks on guest CPUs. One `struct guest` per VM.
  *
  * Always true:
- *  - guest code names no pCPU. A guest CPU executes (`on`) or does not, at some speed; cross/ says when;
- *  - a guest CPU's time is spent in this order: hypervisor debt, guest overhead debt, then its activity.
- *    Debts are nanoseconds already owed for something that happened on this CPU. gcpu_settle moves
- *    elapsed time into the accounts, gcpu_arm computes when the activity ends;
- *  - a wake-up is an activity of the waker's CPU: first the choice (selection time), then the effect. If
- *    the waker's vCPU is descheduled in between, the wake-up waits with it;
+ *  - guest code names no pCPU. A guest CPU executes (`on`) or does not, at some speed; cross/ says
+ * when;
+ *  - a guest CPU's time is spent in this order: hypervisor debt, guest overhead debt, then its
+ * activity. Debts are nanoseconds already owed for something that happened on this CPU. gcpu_settle
+ * moves elapsed time into the accounts, gcpu_arm computes when the activity ends;
+ *  - a wake-up is an activity of the waker's CPU: first the choice (selection time), then the
+ * effect. If the waker's vCPU is descheduled in between, the wake-up waits with it;
  *  - a task is in at most one list: a wait list, a waker's list or a run queue;
  *  - nothing is allocated after guest_start.
  */
@@ -32,11 +33,11 @@ struct guest_ops;
 struct gcpu;
 
 enum task_state {
-    TASK_UNBORN,   /* not started, or waiting to be forked */
-    TASK_QUEUED,   /* runnable, on a run queue */
+    TASK_UNBORN, /* not started, or waiting to be forked */
+    TASK_QUEUED, /* runnable, on a run queue */
     TASK_CURRENT,
     TASK_BLOCKED,
-    TASK_WAKING,   /* in a waker's list: woken, not yet on a run queue */
+    TASK_WAKING, /* in a waker's list: woken, not yet on a run queue */
     TASK_DEAD
 };
 
@@ -85,58 +86,58 @@ struct device {
     struct rng rng;
 };
 
+/* Fields stand in the order of how often a run touches them, hot ones in the first cache lines. */
 struct task {
     struct guest *guest;
     const struct task_spec *spec;
-    int id;               /* in its guest */
-    int instance;         /* k-th of its template */
-    int64_t peers;        /* tasks of its template */
     enum task_state state;
     enum task_act act;
-    int cpu;              /* where it is, or was last */
-    int pin;              /* guest CPU it may use, -1 = all */
-    int recent;           /* CPU used before (recent_used_cpu) */
-    ns_t left;
-    ns_t state_since;     /* not current: start of this waiting or sleeping */
-    struct task *link;    /* task_list */
-    struct task_list *on; /* the list it is in */
-    struct task *qnext, *qprev; /* queued tasks of its CPU, in no order */
-    ns_t last_ran;        /* when it last stopped running */
-    unsigned wake_flags;
-    ns_t woken_at;        /* wake-up call not yet followed by a run; -1 none */
-    ns_t wait_since;      /* at a lock or barrier */
-    struct lock *lock;    /* spinning or waiting for */
-    struct lock *relock;  /* to be taken again after a wait on a condition */
-    struct barrier *barrier;
-    struct task *chain;   /* barrier wake: chain */
-    int locks_held, kernel_locks;
-    /* program */
+    int cpu; /* where it is, or was last */
+    int pin; /* guest CPU it may use, -1 = all */
     int pc, loop_top;
+    ns_t left;
+    ns_t state_since; /* not current: start of this waiting or sleeping */
+    ns_t woken_at;    /* wake-up call not yet followed by a run; -1 none */
+    ns_t uncharged;   /* run since the last fair_charge */
+    ns_t ran_since_in, stolen_since_in;
+    ns_t last_ran;              /* when it last stopped running */
+    ns_t stolen_from;           /* current, its CPU off: time since then is not accounted yet */
+    struct task *link;          /* task_list */
+    struct task_list *on;       /* the list it is in */
+    struct task *qnext, *qprev; /* queued tasks of its CPU, in order of arrival */
+    struct task_account acct;
+    struct fair_entity fair;
+    struct pelt util;
+    unsigned wake_flags;
+    int locks_held, kernel_locks;
+    bool refill;         /* moved since it last ran: its caches are cold */
+    struct lock *relock; /* to be taken again after a wait on a condition */
+    struct lock *lock;   /* spinning or waiting for */
+    struct barrier *barrier;
+    struct task *chain; /* barrier wake: chain */
+    ns_t wait_since;    /* at a lock or barrier */
+    int id;             /* in its guest */
+    int recent;         /* CPU used before (recent_used_cpu) */
+    uint32_t wakee_flips;
+    int irq_cpu; /* whose interrupt ends its sleep or I/O */
+    ns_t flip_decay;
+    struct task *last_wakee;
+    int64_t peers; /* tasks of its template */
     struct {
         int pc;
         int64_t left;
     } loop[PROGRAM_LOOPS];
     struct rng rng, shared;
-    ns_t release;         /* periodic timer */
-    ns_t stamp;           /* open time of the last message received, -1 none */
-    ns_t *open;           /* [nmarks], -1 = closed */
-    int last_open;        /* mark opened last: its time travels with messages, -1 none */
-    ns_t pending_amount;  /* service time drawn for a device */
+    ns_t *open;    /* [nmarks], -1 = closed */
+    ns_t stamp;    /* open time of the last message received, -1 none */
+    ns_t release;  /* periodic timer */
+    int last_open; /* mark opened last: its time travels with messages, -1 none */
+    int instance;  /* k-th of its template */
     struct event timer;
     struct device *device;
-    int irq_cpu;          /* whose interrupt ends its sleep or I/O */
+    ns_t pending_amount; /* service time drawn for a device */
     struct task *irq_link;
-    /* ordering and averages */
-    struct fair_entity fair;
-    ns_t uncharged;       /* run since the last fair_charge */
-    ns_t ran_since_in, stolen_since_in;
-    struct pelt util;
-    uint32_t wakee_flips;
-    ns_t flip_decay;
-    struct task *last_wakee;
-    struct task_account acct;
-    ns_t stolen_from;     /* current, its CPU off: time since then is not accounted yet */
-    void *priv;           /* policy */
+    void *priv; /* policy */
 };
 
 enum gcpu_act {
@@ -146,42 +147,44 @@ enum gcpu_act {
     GCPU_TASK
 };
 
+/* Hot fields first, as in struct task. */
 struct gcpu {
     struct guest *guest;
     int id;
-    bool on;              /* executes on a pCPU */
-    bool in_step;         /* gcpu_step is active: others only mark */
+    bool on;      /* executes on a pCPU */
+    bool in_step; /* gcpu_step is active: others only mark */
     bool need_resched;
-    bool kicked;          /* an IPI or store is on its way */
-    bool busy;            /* as reported to cross: runnable task, wake-up or interrupt pending */
+    bool busy; /* as reported to cross: runnable task, wake-up or interrupt pending */
     bool tick_stopped, tick_late, nohz_kick;
     enum gcpu_act act;
-    enum term idle_term;  /* GCPU_IDLE: IDLESPIN or HELD */
-    int64_t speed;        /* 1024 = nominal */
-    ns_t settled;         /* accounts are right up to here (on) / it was paused then (off) */
-    ns_t hyp, ovh;        /* debts */
-    ns_t left;            /* GCPU_WAKE: rest of the selection */
-    ns_t ple_left, ple_window;
-    int target;           /* GCPU_WAKE: the chosen CPU */
+    enum term idle_term; /* GCPU_IDLE: IDLESPIN or HELD */
+    int push_to;         /* the current task is to move there (active balance), -1 none */
+    int nr_running;      /* queued and current */
+    int target;          /* GCPU_WAKE: the chosen CPU */
+    ns_t settled;        /* accounts are right up to here (on) / it was paused then (off) */
+    ns_t hyp, ovh;       /* debts */
+    ns_t left;           /* GCPU_WAKE: rest of the selection */
+    int64_t speed;       /* 1024 = nominal */
     struct task *curr;
+    struct account *vcpu_acct, *pcpu_acct; /* where time goes while on; set by cross */
+    void *owner;                           /* cross */
+    struct event end;
     struct task_list wakes;
     struct task *irq_head;
     struct task **irq_tail;
-    struct event end, tick;
-    ns_t tick_period, tick_phase, next_tick;
+    struct task *queued, *queued_last;
     struct fair_queue fq;
-    struct task_list fifo;
-    struct task *queued;
-    int nr_running;       /* queued and current */
-    struct account *vcpu_acct, *pcpu_acct; /* where time goes while on; set by cross */
-    struct pelt util, load, steal;
+    struct pelt util, load;
     ns_t idle_since, avg_idle;
-    ns_t next_balance, balance_interval;
-    int push_to;          /* the current task is to move there (active balance), -1 none */
-    int64_t steps;        /* at this instant, against endless loops */
+    ns_t ple_left, ple_window;
+    int64_t steps; /* at this instant, against endless loops */
     ns_t steps_at;
-    void *priv;           /* policy */
-    void *owner;          /* cross */
+    struct pelt steal;
+    struct event tick;
+    ns_t tick_period, tick_phase, next_tick;
+    ns_t next_balance, balance_interval;
+    int failed; /* balancing passes in a row that found nothing movable */
+    void *priv; /* policy */
 };
 
 enum irq_kind { IRQ_TIMER, IRQ_DEVICE, IRQ_TICK };
@@ -192,18 +195,21 @@ struct guest_hooks {
     void (*irq)(void *arg, struct gcpu *g, enum irq_kind kind);
     /* `from` (NULL: nobody's CPU) put work on `to`'s run queue, or wants it to reschedule. */
     void (*notify)(void *arg, struct gcpu *from, struct gcpu *to);
-    /* g has nothing to run. May add debts (exit). The plan takes effect in idle_commit, once they are burnt. */
+    /* g has nothing to run. May add debts (exit). The plan takes effect in idle_commit, once they
+     * are burnt. */
     void (*idle)(void *arg, struct gcpu *g);
     void (*idle_commit)(void *arg, struct gcpu *g);
-    /* g stopped being idle (it runs again and has work). */
+    /* g left its idle plan: it has work, or was made to look for some. */
     void (*idle_end)(void *arg, struct gcpu *g);
+    /* The idle spell is over: g has something to do. */
+    void (*work_begins)(void *arg, struct gcpu *g);
     /* busy flipped. */
     void (*busy)(void *arg, struct gcpu *g);
     /* Kernel spinning lasted for the pause-loop window: an exit. */
     void (*spin_exit)(void *arg, struct gcpu *g);
-    /* The guest programmed its timer, or rang a doorbell. */
+    /* The guest programmed its timer, or rang a doorbell for an operation that takes `service`. */
     void (*timer_exit)(void *arg, struct gcpu *g);
-    void (*io_exit)(void *arg, struct gcpu *g);
+    void (*io_exit)(void *arg, struct gcpu *g, ns_t service);
     void (*count)(void *arg, const char *name);
 };
 
@@ -225,8 +231,8 @@ struct guest_stats {
     uint64_t ops, barriers, barrier_waits, lock_waits, switches, migrations, wakes, ipis;
     ns_t barrier_wait, lock_wait, holder_preempted;
     __extension__ unsigned __int128 stack_area, run_area; /* the sums above x time */
-    __extension__ unsigned __int128 spread_area; /* CPUs with a runnable task x time */
-    ns_t spread_time;       /* time with any runnable task */
+    __extension__ unsigned __int128 spread_area;          /* CPUs with a runnable task x time */
+    ns_t spread_time;                                     /* time with any runnable task */
 };
 
 struct guest {
@@ -255,16 +261,16 @@ struct guest {
     struct rng policy_rng;
     uint64_t *overloaded; /* bitmap of CPUs with a queued task behind the current one */
     int nr_overloaded;
-    int nr_busy_cpus;     /* with a runnable task */
+    int nr_busy_cpus; /* with a runnable task */
     ns_t spread_since;
-    int examined;         /* run queues looked at in this selection */
-    ns_t next_nohz;       /* no idle CPU is kicked for balancing before */
+    int examined;           /* run queues looked at in this selection */
+    ns_t next_nohz;         /* no idle CPU is kicked for balancing before */
     int run_sum, stack_sum; /* runnable tasks; of these, behind another task of their CPU */
-    int *scan;            /* [ncpus / llc] scan limit of an idle search, as of the last periodic balance */
+    int *scan; /* [ncpus / llc] scan limit of an idle search, as of the last periodic balance */
     struct guest_timer policy_timer[GUEST_TIMERS];
-    ns_t start;           /* when its tasks start */
-    ns_t accounted_from;  /* accounts cover the time since then */
-    ns_t *open;           /* memory of the tasks' open marks */
+    ns_t start;          /* when its tasks start */
+    ns_t accounted_from; /* accounts cover the time since then */
+    ns_t *open;          /* memory of the tasks' open marks */
     bool begun;
     struct hist latency, wake, selection;
     struct guest_stats st;
@@ -295,6 +301,8 @@ void gcpu_charge(struct gcpu *g, ns_t hyp, ns_t ovh);
 void gcpu_kick(struct gcpu *g);
 /* Has g something to do: runnable task, wake-up or interrupt pending? */
 bool gcpu_has_work(const struct gcpu *g);
+/* Has the word that an idle g watches been written: work, or a kick to balance? */
+bool gcpu_word_set(const struct gcpu *g);
 /* Is g's current task spinning in the kernel? */
 bool gcpu_spins(const struct gcpu *g);
 /* Is it in its kernel: waking somebody, spinning, or holding a kernel lock? */

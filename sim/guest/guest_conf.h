@@ -9,17 +9,18 @@ enum guest_sched { GUEST_SCHED_EEVDF, GUEST_SCHED_CFS, GUEST_SCHED_FIFO };
 enum guest_nohz { NOHZ_IDLE, NOHZ_OFF, NOHZ_FULL };
 
 struct guest_conf {
-    int scheduler;        /* enum guest_sched */
-    int64_t hz;           /* guest tick */
-    int nohz;             /* enum guest_nohz */
-    int64_t llc;          /* vCPUs per last-level cache as the guest sees it, 0 = one LLC */
-    bool balance;         /* periodic, new-idle and nohz balancing */
+    int scheduler; /* enum guest_sched */
+    int64_t hz;    /* guest tick */
+    int nohz;      /* enum guest_nohz */
+    int64_t llc;   /* vCPUs per last-level cache as the guest sees it, 0 = one LLC */
+    bool balance;  /* periodic, new-idle and nohz balancing */
     bool wakeup_preemption;
     bool channel;         /* false: the channel is off for this VM */
-    bool equal_selection; /* every selection costs what `selection_cost` says, whatever it looks at */
+    bool equal_selection; /* every selection costs what `selection_cost` says, whatever it looks at
+                           */
     ns_t selection_cost;
-    ns_t batch;           /* an operation may take effect while at most this much overhead is still owed */
-    ns_t migration_cost;  /* a task that ran more recently is cache hot for balancing */
+    ns_t batch; /* an operation may take effect while at most this much overhead is still owed */
+    ns_t migration_cost; /* a task that ran more recently is cache hot for balancing */
 };
 
 extern const struct param guest_params[];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The interpreter of programs. An operation that concerns other tasks takes effect once no more than
- * `guest.batch` of overhead is still owed; work and loops need not wait for that.
+ * The interpreter of programs. An operation that concerns other tasks takes effect once no more
+ * than `guest.batch` of overhead is still owed; work and loops need not wait for that.
  */
 #include "guest/core.h"
 
@@ -49,7 +49,8 @@ static void mark(struct task *t, const struct op *op)
     switch (op->code) {
     case OP_MARK_OP:
         k->st.ops++;
-        trace_put(k->trace, know(k), TRACE_MARK, k->vcpu_base + g->id, k->task_base + t->id, op->obj);
+        trace_put(k->trace, know(k), TRACE_MARK, k->vcpu_base + g->id, k->task_base + t->id,
+                  op->obj);
         break;
     case OP_MARK_OPEN:
         t->open[op->obj] = op->inherit && t->stamp >= 0 ? t->stamp : at;
@@ -130,7 +131,7 @@ static void do_fork(struct task *t, const struct op *op)
         if (c->spec != spec || (c->state != TASK_UNBORN && c->state != TASK_DEAD))
             continue;
         if (c->state == TASK_DEAD) {
-            c->state_since = know(k);
+            task_state_time(c, TASK_SLEEPING);
             c->state = TASK_UNBORN;
         }
         task_start_program(c);

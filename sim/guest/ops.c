@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The guest policy contract from the core's side: checks of the table, the call of `select`, and the
- * functions that policies may call. Everything that looks at a run queue is counted for its price.
+ * The guest policy contract from the core's side: checks of the table, the call of `select`, and
+ * the functions that policies may call. Everything that looks at a run queue is counted for its
+ * price.
  */
 #include <string.h>
 
@@ -20,7 +21,10 @@ const char *guest_ops_check(const struct guest_ops *o, char buf[160])
         snprintf(buf, 160, "%s: no summary", o->head.name);
     else if (ordering != 0 && ordering != 3)
         snprintf(buf, 160, "%s: enqueue, dequeue and pick come all three or none; %s is missing",
-                 o->head.name, !o->enqueue ? "enqueue" : !o->dequeue ? "dequeue" : "pick");
+                 o->head.name,
+                 !o->enqueue   ? "enqueue"
+                 : !o->dequeue ? "dequeue"
+                               : "pick");
     else if ((o->head.params == NULL) != (o->head.params_size == 0))
         snprintf(buf, 160, "%s: params and params_size do not go together", o->head.name);
     else
@@ -43,8 +47,8 @@ int op_select(struct guest *k, struct task *t, int prev, int waker, unsigned fla
     c = k->ops->select(k, t, prev, waker, flags);
     crash_leave();
     if (c < 0 || c >= k->ncpus)
-        crash_policy(k->ops->head.name, "select", "task", "vm%d task %d: CPU %d does not exist", k->vm,
-                     t->id, c);
+        crash_policy(k->ops->head.name, "select", "task", "vm%d task %d: CPU %d does not exist",
+                     k->vm, t->id, c);
     if (!guest_allowed(t, c)) {
         guest_count(k, "guest_select_fallback");
         return lowest_allowed(t);
@@ -107,9 +111,7 @@ int guest_nr_running(struct guest *k, int cpu)
 
 int guest_util(struct guest *k, int cpu)
 {
-    const struct gcpu *g = &k->cpu[cpu];
-
-    return (int)pelt_peek(&g->util, know(k), g->curr && g->on ? 1024 : 0);
+    return (int)gcpu_util(&k->cpu[cpu]);
 }
 
 int64_t guest_load(struct guest *k, int cpu)
@@ -119,7 +121,8 @@ int64_t guest_load(struct guest *k, int cpu)
     return pelt_peek(&g->load, know(k), (int64_t)g->nr_running * 1024);
 }
 
-/* A remote CPU that is off its pCPU right now shows its steal only after it ran again: peek with 0. */
+/* A remote CPU that is off its pCPU right now shows its steal only after it ran again: peek with 0.
+ */
 int guest_capacity(struct guest *k, int cpu)
 {
     const int64_t left = 1024 - pelt_peek(&k->cpu[cpu].steal, know(k), 0);
@@ -169,7 +172,8 @@ void guest_count(struct guest *k, const char *name)
 
 void guest_timer(struct guest *k, int slot, ns_t at, uint64_t cookie)
 {
-    CHECK(slot >= 0 && slot < GUEST_TIMERS, "guest policy %s: timer slot %d", k->ops->head.name, slot);
+    CHECK(slot >= 0 && slot < GUEST_TIMERS, "guest policy %s: timer slot %d", k->ops->head.name,
+          slot);
     k->policy_timer[slot].cookie = cookie;
     engine_arm(k->engine, &k->policy_timer[slot].event, at);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs: what tasks do. A workload is a set of task templates, each with a compiled program (a flat
- * array of operations) and the objects they share. It is immutable once built; several VMs use one.
+ * Programs: what tasks do. A workload is a set of task templates, each with a compiled program (a
+ * flat array of operations) and the objects they share. It is immutable once built; several VMs use
+ * one.
  *
  * Work is in ns at nominal speed. Every operation that may block or wake somebody enters the guest
  * kernel (priced by the machine).
@@ -12,27 +13,27 @@
 #include "engine/dist.h"
 
 enum op_code {
-    OP_RUN,       /* amount of work */
-    OP_SLEEP,     /* block for amount (a guest timer) */
-    OP_TIMER,     /* block until: `periodic` last release + amount (rt-app timer), or at absolute amount
-                   * after the start of the run (`absolute`); a time that has passed does not block */
-    OP_BARRIER,   /* obj = barrier */
-    OP_LOCK,      /* obj = lock */
+    OP_RUN,   /* amount of work */
+    OP_SLEEP, /* block for amount (a guest timer) */
+    OP_TIMER, /* block until: `periodic` last release + amount (rt-app timer), or at absolute amount
+               * after the start of the run (`absolute`); a time that has passed does not block */
+    OP_BARRIER, /* obj = barrier */
+    OP_LOCK,    /* obj = lock */
     OP_UNLOCK,
-    OP_WAIT,      /* obj = condition, obj2 = lock that is released meanwhile */
+    OP_WAIT, /* obj = condition, obj2 = lock that is released meanwhile */
     OP_SIGNAL,
     OP_BROADCAST,
-    OP_SEND,      /* obj = queue; blocks while full */
-    OP_RECV,      /* blocks while empty */
-    OP_IO,        /* obj = device; amount overrides the service time when `has_amount` */
-    OP_SPIN,      /* burn amount of wall time while running on a pCPU (a busy wait), not work */
+    OP_SEND, /* obj = queue; blocks while full */
+    OP_RECV, /* blocks while empty */
+    OP_IO,   /* obj = device; amount overrides the service time when `has_amount` */
+    OP_SPIN, /* burn amount of wall time while running on a pCPU (a busy wait), not work */
     OP_YIELD,
     OP_FORK,      /* obj = task template, started now */
     OP_LOOP,      /* count times (0 = for ever) up to the matching OP_NEXT at `jump` */
     OP_NEXT,      /* jump = its OP_LOOP */
     OP_MARK_OP,   /* counts one operation; obj = mark */
-    OP_MARK_OPEN, /* opens latency sample obj: now, or right after a recv the send time of the message's
-                   * own open mark when `inherit` */
+    OP_MARK_OPEN, /* opens latency sample obj: now, or right after a recv the send time of the
+                   * message's own open mark when `inherit` */
     OP_MARK_CLOSE,
     OP_EXIT
 };
@@ -43,16 +44,19 @@ struct op {
     int obj, obj2;
     int jump;
     int64_t count;
-    int line;             /* in the workload file, for messages */
+    int line; /* in the workload file, for messages */
     struct dist amount;
-    /* Amount drawn from a stream shared by all tasks of the template in one VM: their k-th draws are
-     * equal (a phase common to all threads). */
+    /* Amount drawn from a stream shared by all tasks of the template in one VM: their k-th draws
+     * are equal (a phase common to all threads). */
     uint8_t shared;
     /* Amount is divided by the number of tasks of the template (serial work split over threads). */
     uint8_t divide;
 };
 
-enum lock_kind { LOCK_SLEEP, LOCK_SPIN }; /* SLEEP: spin up to spin_limit, then block; SPIN: spins for ever */
+enum lock_kind {
+    LOCK_SLEEP,
+    LOCK_SPIN
+}; /* SLEEP: spin up to spin_limit, then block; SPIN: spins for ever */
 
 struct lock_spec {
     char *name;
@@ -76,21 +80,21 @@ struct queue_spec {
 
 struct device_spec {
     char *name;
-    int64_t depth;  /* served at once */
+    int64_t depth; /* served at once */
     struct dist service;
 };
 
 struct task_spec {
     char *name;
-    int64_t count;       /* 0 = as many as the VM has vCPUs */
+    int64_t count;                /* 0 = as many as the VM has vCPUs */
     int64_t count_mul, count_div; /* count in vCPUs: vcpus * mul / div (at least 1); 0 = not used */
-    bool on_demand;      /* started by fork only */
-    int64_t vcpu;        /* pinned to this guest CPU, -1 = free; with `spread` task k on CPU k */
+    bool on_demand;               /* started by fork only */
+    int64_t vcpu; /* pinned to this guest CPU, -1 = free; with `spread` task k on CPU k */
     bool spread;
-    uint32_t weight;     /* 1024 = nice 0 */
-    uint32_t tag;        /* communication group, 0 = none */
-    bool kernel;         /* a kernel thread (for accounting and policies) */
-    ns_t start;          /* offset of the first wake-up */
+    uint32_t weight;        /* 1024 = nice 0 */
+    uint32_t tag;           /* communication group, 0 = none */
+    bool kernel;            /* a kernel thread (for accounting and policies) */
+    ns_t start;             /* offset of the first wake-up */
     struct dist start_dist; /* added to start when kind != CONST or a > 0 */
     struct op *op;
     int nops;
@@ -110,9 +114,9 @@ struct workload {
     int nconds;
     struct device_spec *device;
     int ndevices;
-    char **mark;      /* names of operations and latency samples */
+    char **mark; /* names of operations and latency samples */
     int nmarks;
-    int loop_depth;   /* deepest nesting of loops, <= PROGRAM_LOOPS */
+    int loop_depth; /* deepest nesting of loops, <= PROGRAM_LOOPS */
 };
 
 #define PROGRAM_LOOPS 8

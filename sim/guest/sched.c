@@ -2,7 +2,8 @@
 /*
  * Run queues of guest CPUs, the switch between tasks, and the guest tick.
  *
- * Always true: nr_running counts queued and current tasks; the sums over CPUs in struct guest follow it.
+ * Always true: nr_running counts queued and current tasks; the sums over CPUs in struct guest
+ * follow it.
  */
 #include "guest/core.h"
 
@@ -12,6 +13,25 @@ void task_state_time(struct task *t, enum task_term term)
 
     t->acct.term[term] += now - t->state_since;
     t->state_since = now;
+}
+
+void task_stolen(struct task *t)
+{
+    struct guest *k = t->guest;
+    const ns_t now = know(k), dt = now - t->stolen_from;
+
+    t->acct.term[TASK_STOLEN] += dt;
+    if (t->locks_held)
+        k->st.holder_preempted += dt;
+    t->stolen_from = now;
+}
+
+/* Utilisation now, 0..1024. It stands still while the vCPU of a current task is off its pCPU. */
+int64_t gcpu_util(const struct gcpu *g)
+{
+    if (g->curr && !g->on)
+        return pelt_value(&g->util);
+    return pelt_peek(&g->util, know(g->guest), g->curr ? 1024 : 0);
 }
 
 /* Brings the time integrals of the guest up to now. */
@@ -68,17 +88,19 @@ static void order_add(struct gcpu *g, struct task *t, enum guest_enqueue_why why
 {
     struct guest *k = g->guest;
 
-    t->qprev = NULL;
-    t->qnext = g->queued;
-    if (g->queued)
-        g->queued->qprev = t;
-    g->queued = t;
+    t->qnext = NULL;
+    t->qprev = g->queued_last;
+    if (g->queued_last)
+        g->queued_last->qnext = t;
+    else
+        g->queued = t;
+    g->queued_last = t;
     if (own_ordering(k)) {
         crash_enter(k->ops->head.name, "enqueue");
         k->ops->enqueue(k, g->id, t, why);
         crash_leave();
     } else if (k->conf.scheduler == GUEST_SCHED_FIFO) {
-        list_push(&g->fifo, t);
+        return; /* the list of queued tasks is the order */
     } else if (why == GUEST_REQUEUE) {
         fair_put(&g->fq);
     } else {
@@ -94,6 +116,8 @@ static void unlink_queued(struct gcpu *g, struct task *t)
         g->queued = t->qnext;
     if (t->qnext)
         t->qnext->qprev = t->qprev;
+    else
+        g->queued_last = t->qprev;
 }
 
 void runq_add(struct gcpu *g, struct task *t, enum guest_enqueue_why why)
@@ -114,9 +138,7 @@ void runq_remove(struct gcpu *g, struct task *t)
     unlink_queued(g, t);
     if (own_ordering(k))
         k->ops->dequeue(k, g->id, t);
-    else if (k->conf.scheduler == GUEST_SCHED_FIFO)
-        list_remove(&g->fifo, t);
-    else
+    else if (k->conf.scheduler != GUEST_SCHED_FIFO)
         fair_dequeue(&g->fq, &t->fair, false);
 }
 
@@ -162,17 +184,19 @@ static struct task *order_pick(struct gcpu *g)
         t = k->ops->pick(k, g->id);
         crash_leave();
     } else if (k->conf.scheduler == GUEST_SCHED_FIFO) {
-        t = list_pop(&g->fifo);
+        t = g->queued;
     } else {
         e = fair_pick(&g->fq);
         t = e ? e->owner : NULL;
     }
     if (!t && g->nr_running > 0)
-        crash_policy(k->ops->head.name, "pick", "guest CPU", "vm%d cpu %d has %d runnable tasks, none "
-                     "was picked", k->vm, g->id, g->nr_running);
+        crash_policy(k->ops->head.name, "pick", "guest CPU",
+                     "vm%d cpu %d has %d runnable tasks, none "
+                     "was picked",
+                     k->vm, g->id, g->nr_running);
     if (t && (t->state != TASK_QUEUED || t->cpu != g->id))
-        crash_policy(k->ops->head.name, "pick", "task", "vm%d cpu %d: task %d is not queued here", k->vm,
-                     g->id, t->id);
+        crash_policy(k->ops->head.name, "pick", "task", "vm%d cpu %d: task %d is not queued here",
+                     k->vm, g->id, t->id);
     if (t)
         unlink_queued(g, t);
     return t;
@@ -222,6 +246,10 @@ static void set_current(struct gcpu *g, struct task *t)
     task_state_time(t, TASK_WAITING);
     t->state = TASK_CURRENT;
     g->curr = t;
+    if (t->refill) {
+        t->refill = false;
+        gcpu_overhead(g, k->costs->task_refill);
+    }
     if (k->ops->running) {
         crash_enter(k->ops->head.name, "running");
         k->ops->running(k, g->id, t);
@@ -245,7 +273,8 @@ void gcpu_schedule(struct gcpu *g)
         pelt_update(&g->util, know(k), 0);
         if (g->nr_running == 0 && g->fq.nr_delayed > 0)
             fair_pick(&g->fq); /* nothing to run: the delayed ones leave the queue for good */
-        if (g->nr_running == 0 && (g->act == GCPU_IDLE || g->act == GCPU_DRAIN || !guest_newidle(g)))
+        if (g->nr_running == 0 &&
+            (g->act == GCPU_IDLE || g->act == GCPU_DRAIN || !guest_newidle(g)))
             return;
     }
     next = order_pick(g);
@@ -355,7 +384,7 @@ static void update_scan(struct gcpu *g)
 
     guest_llc(k, g->id, &first, &end);
     for (int c = first; c < end; c++)
-        sum += pelt_peek(&k->cpu[c].util, know(k), k->cpu[c].curr && k->cpu[c].on ? 1024 : 0);
+        sum += gcpu_util(&k->cpu[c]);
     x = sum * 117 / (100 * (end - first));
     k->scan[first / k->llc] =
         x >= 1024 ? 0 : (int)((int64_t)(end - first) * (1024 * 1024 - x * x) / (1024 * 1024));

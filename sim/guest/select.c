@@ -39,7 +39,7 @@ static int affine_weight(struct guest *k, struct task *t, int prev, int waker, u
     const int64_t load = pelt_value(&t->util);
 
     if ((flags & SELECT_SYNC) && k->cpu[waker].curr) {
-        const int64_t curr = pelt_value(&k->cpu[waker].curr->util);
+        const int64_t curr = pelt_peek(&k->cpu[waker].curr->util, know(k), 1024);
 
         if (curr > here)
             return waker;
@@ -119,6 +119,7 @@ int guest_select_sibling(struct guest *k, struct task *t, int prev, int waker, u
     if (prev != target && share_cache(k, prev, target) && avail(k, prev))
         return prev;
     c = t->recent;
+    t->recent = prev;
     if (c >= 0 && c != prev && c != target && share_cache(k, c, target) && guest_allowed(t, c) &&
         avail(k, c))
         return c;

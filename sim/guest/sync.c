@@ -2,9 +2,9 @@
 /*
  * Locks, barriers, conditions, queues and devices of a guest.
  *
- * Always true: a released lock goes to a spinner that executes, or stays free until somebody takes it;
- * only a fair spinning lock (queued spinlock) is handed to a waiter that may be descheduled. A blocked
- * waiter is woken and tries again (mechanisms.md 2.3).
+ * Always true: a released lock goes to a spinner that executes, or stays free until somebody takes
+ * it; only a fair spinning lock (queued spinlock) is handed to a waiter that may be descheduled. A
+ * blocked waiter is woken and tries again (mechanisms.md 2.3).
  */
 #include "guest/core.h"
 
@@ -52,6 +52,7 @@ static void lock_block(struct task *t, struct lock *l)
 
 bool lock_take(struct task *t, struct lock *l)
 {
+    struct gcpu *g = task_gcpu(t);
     const bool queue_first = l->spec->kind == LOCK_SPIN && l->spec->fair && l->spinners.head;
 
     if (!l->owner && !queue_first) {
@@ -66,6 +67,7 @@ bool lock_take(struct task *t, struct lock *l)
     }
     t->act = ACT_SPIN_LOCK;
     t->lock = l;
+    g->ple_left = g->ple_window ? g->ple_window : NS_NEVER; /* each loop has a window of its own */
     t->left = l->spec->kind == LOCK_SPIN ? NS_NEVER : l->spec->spin_limit;
     list_push(&l->spinners, t);
     return false;
@@ -240,9 +242,9 @@ void device_submit(struct task *t, struct device *d, ns_t service)
 {
     struct guest *k = t->guest;
 
-    k->hooks->io_exit(k->hook_arg, task_gcpu(t));
-    gcpu_overhead(task_gcpu(t), k->costs->syscall);
     t->pending_amount = service >= 0 ? service : dist_draw(&d->spec->service, &d->rng);
+    k->hooks->io_exit(k->hook_arg, task_gcpu(t), t->pending_amount);
+    gcpu_overhead(task_gcpu(t), k->costs->syscall);
     t->device = d;
     t->irq_cpu = t->cpu;
     task_block(t);

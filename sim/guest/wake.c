@@ -2,8 +2,8 @@
 /*
  * Wake-ups: from the waker's call over the choice of a CPU to the run queue, and interrupts.
  *
- * Always true: the choice is made when the waker's CPU gets to it, with what it can see then; the task
- * reaches the run queue when the selection time has been spent on that CPU.
+ * Always true: the choice is made when the waker's CPU gets to it, with what it can see then; the
+ * task reaches the run queue when the selection time has been spent on that CPU.
  */
 #include "guest/core.h"
 
@@ -28,8 +28,9 @@ void task_wake(struct gcpu *waker, struct task *t, unsigned flags)
     task_state_time(t, TASK_SLEEPING);
     t->state = TASK_WAKING;
     t->wake_flags = flags;
-    t->woken_at = know(t->guest);
-    pelt_update(&t->util, t->woken_at, 0);
+    if (t->woken_at < 0)
+        t->woken_at = know(t->guest);
+    pelt_update(&t->util, know(t->guest), 0);
     if (waker->curr && !(flags & SELECT_IRQ))
         note_wakee(waker->curr, t);
     list_push(&waker->wakes, t);
@@ -82,8 +83,7 @@ void gcpu_finish_wake(struct gcpu *g)
     task_state_time(t, TASK_WAITING);
     if (t->cpu != to->id && !born) {
         k->st.migrations++;
-        t->recent = t->cpu;
-        gcpu_charge(to, 0, k->costs->task_refill);
+        t->refill = true;
     }
     trace_put(k->trace, know(k), TRACE_TASK_WAKE, k->vcpu_base + to->id, k->task_base + t->id,
               k->vcpu_base + g->id);
@@ -92,6 +92,8 @@ void gcpu_finish_wake(struct gcpu *g)
         to->need_resched = true;
         if (to != g)
             k->hooks->notify(k->hook_arg, g, to);
+    } else if (to != g && to->tick_stopped && k->conf.hz > 0 && to->nr_running > 1) {
+        k->hooks->notify(k->hook_arg, g, to); /* its tick must start again */
     }
     gcpu_update_busy(to);
 }
@@ -119,6 +121,7 @@ void task_irq(struct task *t, enum irq_kind kind)
     struct guest *k = t->guest;
     struct gcpu *g = &k->cpu[t->irq_cpu];
 
+    t->woken_at = know(k);
     t->irq_link = NULL;
     *g->irq_tail = t;
     g->irq_tail = &t->irq_link;

@@ -67,6 +67,8 @@ static bool find_busiest(struct pass *x)
 
     x->all = &x->domain->unit[unit];
     x->local = &x->groups->unit[local];
+    if (x->kind == LB_NEWIDLE && x->all->pull == x->local->pull)
+        return false; /* nothing outside the local group may be pulled */
     for (int i = 1; i < x->domain->fan; i++) {
         const int c = lb_child(x->domain, unit, (at + i) % x->domain->fan);
         const struct lb_unit *u = &x->groups->unit[c];

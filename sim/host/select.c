@@ -4,7 +4,36 @@
  * the scope allows. Searches are intersections of masks and cost words, not pCPUs; only a vCPU that
  * never ran and finds nothing idle looks at every pCPU it may use.
  */
-#include "host/internal.h"
+#include "host/domain.h"
+
+/* Down the tree of domains, each time into the least loaded child, the next one among equals. For a
+ * vCPU that may go anywhere. */
+static int least_loaded_anywhere(const struct host *h)
+{
+    const struct lb_tree *t = h->lb;
+    int unit = 0;
+
+    for (int depth = t->depths; depth > 0; depth--) {
+        const struct lb_level *l = &t->at[depth];
+        const struct lb_unit *units = t->at[depth - 1].unit;
+        const int first = lb_child(l, unit, 0);
+        const int at = (lb_unit_of(h, depth - 1, h->next_new) - first) / l->stride;
+        int best = -1;
+
+        for (int i = 0; i < l->fan; i++) {
+            const int from = at >= 0 && at < l->fan ? at : 0;
+            const int c = lb_child(l, unit, (from + i) % l->fan);
+
+            if (units[c].cap > 0 && (best < 0 || (int64_t)units[c].nr * units[best].cap <
+                                                     (int64_t)units[best].nr * units[c].cap))
+                best = c;
+        }
+        if (best < 0)
+            return -1;
+        unit = best;
+    }
+    return unit;
+}
 
 static int least_loaded(struct host *h, const struct vcpu *v)
 {
@@ -29,6 +58,8 @@ static int place_new(struct host *h, const struct vcpu *v)
 
     if (to < 0)
         to = cpumask_next_and(h->idle, v->allowed, 0, h->npcpus);
+    if (to < 0 && h->lb && h->lb->depths > 0 && v->allowed->count == h->npcpus)
+        to = least_loaded_anywhere(h);
     if (to < 0)
         to = least_loaded(h, v);
     h->next_new = (to + 1) % h->npcpus;

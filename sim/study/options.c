@@ -112,8 +112,7 @@ bool options_read(struct options *o, const struct option_spec *spec, int argc, c
             break;
         if (opt == '?' || opt == ':')
             return refuse(o, argv[optind > at ? optind - 1 : at], opt);
-        o->given[o->ngiven++] =
-            (struct option_given){spec_of(spec, opt), optarg ? optarg : ""};
+        o->given[o->ngiven++] = (struct option_given){spec_of(spec, opt), optarg ? optarg : ""};
     }
     while (optind < argc)
         o->operand[o->noperands++] = argv[optind++];

@@ -16,14 +16,17 @@
 /* Every task marks ROUNDS operations and ends; pairs exchange messages, all meet at barriers. */
 static const char workload[] =
     "{objects: {locks: {m: {kind: sleep, spin: 20us}, s: {kind: spin, kernel: on, fair: on},"
-    " t: {kind: spin, kernel: on}}, barriers: {b: {parties: 6}, c: {parties: 6, spin: 30us, wake: chain}},"
+    " t: {kind: spin, kernel: on}}, barriers: {b: {parties: 6}, c: {parties: 6, spin: 30us, wake: "
+    "chain}},"
     " queues: {q: {capacity: 2}}, devices: {d: {depth: 1, service: {exponential: 80us}}}}, tasks: ["
     "{name: worker, count: 6, program: [{loop: {count: 40, body: ["
-    "{run: {exponential: 60us}}, {lock: m}, {run: 5us}, {unlock: m}, {lock: s}, {run: 2us}, {unlock: s},"
+    "{run: {exponential: 60us}}, {lock: m}, {run: 5us}, {unlock: m}, {lock: s}, {run: 2us}, "
+    "{unlock: s},"
     " {lock: t}, {run: 1us}, {unlock: t}, {barrier: b}, {sleep: {uniform: [10us, 90us]}}, yield,"
     " {spin: 3us}, {io: d}, {timer: 100us}, {barrier: c}, {mark: {op: round}}]}}, exit]},"
     "{name: source, program: [{loop: {count: 200, body: [{run: 3us}, {send: q}]}}, {fork: child}]},"
-    "{name: sink, program: [{loop: {count: 200, body: [{recv: q}, {run: 10us}, {mark: {op: got}}]}}]},"
+    "{name: sink, program: [{loop: {count: 200, body: [{recv: q}, {run: 10us}, {mark: {op: "
+    "got}}]}}]},"
     "{name: child, on_demand: on, count: 1, program: [{run: 50us}, {mark: {op: born}}]}]}";
 
 #define EXPECT_OPS (2 * (TASKS * ROUNDS + 200 + 1))
@@ -35,7 +38,8 @@ static void complete(const char *host, const char *guest, const char *idle, cons
     struct run_values *a, *b;
 
     snprintf(text, sizeof(text),
-             "machine: {base: flat-8, topology: {sockets: 1, nodes: 1, groups: 1, cores: 3, threads: 1}}\n"
+             "machine: {base: flat-8, topology: {sockets: 1, nodes: 1, groups: 1, cores: 3, "
+             "threads: 1}}\n"
              "duration: 4s\nallow_cold: true\n"
              "host: {scheduler: %s, placement: %s}\n"
              "vms:\n"

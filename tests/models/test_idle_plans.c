@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The four acts of an idle plan, each by a small policy of its own: what it costs, what ends it, and
- * that a workload completes under it. The plans are carried out by cross/idle.c.
+ * The four acts of an idle plan, each by a small policy of its own: what it costs, what ends it,
+ * and that a workload completes under it. The plans are carried out by cross/idle.c.
  */
 #include <criterion/criterion.h>
 #include <math.h>
@@ -73,22 +73,26 @@ static struct run_values *run(const struct idle_ops *ops, const char *idle, cons
     if (ops)
         cr_assert(registry_add(POLICY_IDLE, ops, why) == NULL, "%s", why);
     snprintf(text, sizeof(text),
-             "machine: uni\nduration: 1s\nwarmup: 100ms\nhost: {scheduler: rr, tick: %s, placement: pinned}\n"
-             "vms: [{name: vm, vcpus: %s, pin: \"0\", idle: %s, guest: {policy: \"null\"}, workload: %s}]\n",
+             "machine: uni\nduration: 1s\nwarmup: 100ms\nhost: {scheduler: rr, tick: %s, "
+             "placement: pinned}\n"
+             "vms: [{name: vm, vcpus: %s, pin: \"0\", idle: %s, guest: {policy: \"null\"}, "
+             "workload: %s}]\n",
              tick, vcpus, idle, workload);
     return run_of_text(text, 3, NULL);
 }
 
 /* One task that sleeps 1 ms and works 100 us. */
-static const char sleeper[] =
-    "{tasks: [{name: t, vcpu: 0, program: [{loop: {count: forever, body: [{sleep: 1ms}, {run: 100us},"
-    " {mark: {op: x}}]}}]}]}";
+static const char sleeper[] = "{tasks: [{name: t, vcpu: 0, program: [{loop: {count: forever, body: "
+                              "[{sleep: 1ms}, {run: 100us},"
+                              " {mark: {op: x}}]}}]}]}";
 
 /* A task on CPU 0 wakes one on CPU 1 each millisecond. */
-static const char pair[] =
-    "{objects: {queues: {q: {capacity: 1000}}}, tasks: [{name: a, vcpu: 0, program: [{loop: {count: forever,"
-    " body: [{run: 1ms}, {send: q}]}}]}, {name: b, vcpu: 1, program: [{loop: {count: forever, body: ["
-    "{recv: q}, {mark: {open: r, inherit: on}}, {run: 1us}, {mark: {close: r}}, {mark: {op: x}}]}}]}]}";
+static const char pair[] = "{objects: {queues: {q: {capacity: 1000}}}, tasks: [{name: a, vcpu: 0, "
+                           "program: [{loop: {count: forever,"
+                           " body: [{run: 1ms}, {send: q}]}}]}, {name: b, vcpu: 1, program: "
+                           "[{loop: {count: forever, body: ["
+                           "{recv: q}, {mark: {open: r, inherit: on}}, {run: 1us}, {mark: {close: "
+                           "r}}, {mark: {op: x}}]}}]}]}";
 
 Test(idle_plans, block_gives_the_pcpu_up)
 {
@@ -125,15 +129,16 @@ Test(idle_plans, trapped_spin_exits_once_a_turn)
 Test(idle_plans, spin_with_a_limit_then_blocks)
 {
     struct run_values *v = run(&limit, "t-limit", "0", sleeper, "1");
-    const double per_round = metric_of(v, 0, METRIC_IDLESPIN) * 1e6 / metric_of(v, 0, METRIC_THROUGHPUT);
+    const double per_round =
+        metric_of(v, 0, METRIC_IDLESPIN) * 1e6 / metric_of(v, 0, METRIC_THROUGHPUT);
 
     cr_expect(per_round > 45 && per_round < 110, "%g us of spinning per round", per_round);
     cr_expect(metric_of(v, 0, METRIC_HOST_CPU_POOL) < 0.3);
     run_values_free(v);
 }
 
-/* The store is seen at the next look, at most 100 us and the look's price later, and that wait is no
- * steal. The look goes on under the vCPU that runs on the shared pCPU. */
+/* The store is seen at the next look, at most 100 us and the look's price later, and that wait is
+ * no steal. The look goes on under the vCPU that runs on the shared pCPU. */
 Test(idle_plans, watch_sees_a_store_at_the_next_look)
 {
     struct run_values *v = run(&watch, "t-watch", "0", pair, "2");
@@ -145,7 +150,8 @@ Test(idle_plans, watch_sees_a_store_at_the_next_look)
     run_values_free(v);
 }
 
-/* Only a host entry scans: the wait follows the host tick, and once the pCPU is empty nobody looks. */
+/* Only a host entry scans: the wait follows the host tick, and once the pCPU is empty nobody looks.
+ */
 Test(idle_plans, scan_sees_a_store_at_the_next_host_entry)
 {
     struct run_values *slow = run(&scan, "t-scan", "100", pair, "2"), *fast;
@@ -154,7 +160,8 @@ Test(idle_plans, scan_sees_a_store_at_the_next_host_entry)
     fast = run(NULL, "t-scan", "1000", pair, "2");
     at_1000 = metric_of(fast, 0, METRIC_LATENCY_MEAN);
     cr_expect(at_1000 > 300 && at_1000 < 2500, "mean latency %g us at 1000 Hz", at_1000);
-    cr_expect(at_100 > 4 * at_1000, "mean latency %g us at 100 Hz, %g us at 1000 Hz", at_100, at_1000);
+    cr_expect(at_100 > 4 * at_1000, "mean latency %g us at 100 Hz, %g us at 1000 Hz", at_100,
+              at_1000);
     run_values_free(slow);
     run_values_free(fast);
 }

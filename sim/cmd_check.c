@@ -17,7 +17,7 @@ static const char help[] =
     "topology)\n"
     "and reports every fault of each file. Of a sweep all points are checked. Runs nothing.\n"
     "\n"
-    "exit status: 0 all files are sound, 2 at least one is not\n"
+    "exit status: 0 all files are sound, 2 at least one is not, 3 one cannot be read\n"
     "\n"
     "example: tandem check configs/*.yaml workloads/*.yaml\n";
 
@@ -121,9 +121,12 @@ int cmd_check(int argc, char **argv)
     } else if (o.noperands == 0) {
         status = options_error(&o, "no file given");
     } else {
-        for (size_t i = 0; i < o.noperands; i++)
-            if (!check_file(o.operand[i], option_flag(&o, "quiet")))
+        for (size_t i = 0; i < o.noperands; i++) {
+            if (!options_readable(o.operand[i]))
+                status = STATUS_IO;
+            else if (!check_file(o.operand[i], option_flag(&o, "quiet")) && status == STATUS_OK)
                 status = STATUS_USAGE;
+        }
     }
     options_free(&o);
     return status;

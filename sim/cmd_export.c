@@ -7,6 +7,7 @@
 #include "study/commands.h"
 #include "study/dataset.h"
 #include "study/options.h"
+#include "study/outfile.h"
 
 static const char export_help[] =
     "usage: tandem export STORE.db [--format csv|json]\n"
@@ -18,7 +19,9 @@ static const char export_help[] =
     "  -f, --format F   csv (default) or json\n"
     "  -o, --output F   a file instead of stdout\n"
     "\n"
-    "exit status: 0 done, 2 not a store, 3 cannot read or write\n";
+    "exit status: 0 done, 2 not a store, 3 cannot read or write\n"
+    "\n"
+    "example: tandem export demo.db --format json -o demo.json\n";
 
 static const char merge_help[] =
     "usage: tandem merge OUT.db IN.db...\n"
@@ -27,7 +30,9 @@ static const char merge_help[] =
     "there\n"
     "already are left as they are; stores that disagree about a run are refused.\n"
     "\n"
-    "exit status: 0 done, 2 not a store or a disagreement, 3 cannot read or write\n";
+    "exit status: 0 done, 2 not a store or a disagreement, 3 cannot read or write\n"
+    "\n"
+    "example: tandem merge all.db part1.db part2.db\n";
 
 static const struct option_spec export_spec[] = {
     {"format", 'f', true}, {"output", 'o', true}, {"help", 'h', false}, {NULL, 0, false}};
@@ -42,18 +47,14 @@ static int fail(const struct options *o, const struct store_error *err)
 static int write_export(const struct options *o, struct dataset *d, bool json)
 {
     const char *name = option_text(o, "output", NULL);
-    FILE *out = name ? fopen(name, "w") : stdout;
-    int failed;
+    struct outfile out;
 
-    if (!out) {
+    if (outfile_open(&out, name)) {
         options_error(o, "%s: %s", name, strerror(errno));
         return 3;
     }
     errno = 0;
-    failed = json ? export_json(out, d) : export_csv(out, d);
-    if (name && fclose(out) != 0)
-        failed = -1;
-    if (!failed)
+    if (!outfile_close(&out, json ? export_json(out.file, d) : export_csv(out.file, d)))
         return 0;
     options_error(o, "%s: %s", name ? name : "stdout", strerror(errno ? errno : EIO));
     return 3;

@@ -32,7 +32,9 @@ static const char help[] =
     "      --data FILE.csv      the numbers of the picture\n"
     "      --script FILE.gp     the gnuplot script of the picture\n"
     "\n"
-    "exit status: 0 done, 2 bad input, 3 cannot read or write, or gnuplot is missing\n";
+    "exit status: 0 done, 2 bad input, 3 cannot read or write, or gnuplot is missing\n"
+    "\n"
+    "example: tandem plot oversubscription demo.db -o oversubscription.svg\n";
 
 static const struct option_spec spec[] = {
     {"output", 'o', true},    {"x", 0, true},      {"series", 0, true},  {"facet", 0, true},

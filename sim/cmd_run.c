@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "run.h"
 #include "study/options.h"
+#include "study/outfile.h"
 #include "study/pool.h"
 
 static const char help[] =
@@ -124,7 +125,7 @@ static int run_all(struct job *j, int64_t workers)
     return status;
 }
 
-static int write_result(const struct options *o, const struct job *j, int format)
+static int write_result(const struct job *j, int format, struct outfile *out)
 {
     const struct manifest m = {.version = run_version(),
                                .git = run_git(),
@@ -133,44 +134,58 @@ static int write_result(const struct options *o, const struct job *j, int format
                                .echo = j->s->echo,
                                .hash = j->s->hash,
                                .seed = j->s->seed};
-    const char *name = option_text(o, "output", NULL);
-    FILE *out = name ? fopen(name, "w") : stdout;
     int bad;
 
-    if (!out) {
-        fprintf(stderr, "tandem run: %s: %s\n", name, strerror(errno));
-        return STATUS_IO;
-    }
     errno = 0;
-    bad = format == 1   ? result_write_json(out, &m, j->runs, (int)j->n)
-          : format == 2 ? result_write_csv(out, &m, j->runs, (int)j->n)
-                        : result_write_table(out, &m, j->runs, (int)j->n);
-    if (name && fclose(out) != 0)
-        bad = -1;
-    if (!bad)
-        return STATUS_OK;
+    bad = format == 1   ? result_write_json(out->file, &m, j->runs, (int)j->n)
+          : format == 2 ? result_write_csv(out->file, &m, j->runs, (int)j->n)
+                        : result_write_table(out->file, &m, j->runs, (int)j->n);
+    return bad;
+}
+
+static int io_error(const char *name)
+{
     fprintf(stderr, "tandem run: %s: %s\n", name ? name : "stdout", strerror(errno ? errno : EIO));
     return STATUS_IO;
 }
 
+/* The output is opened first: nobody waits for a result that cannot be written. */
+static int run_and_write(const struct options *o, struct job *j, int format, int64_t workers)
+{
+    const char *name = option_text(o, "output", NULL);
+    struct outfile out;
+    int status;
+
+    if (outfile_open(&out, name))
+        return io_error(name);
+    status = run_all(j, workers);
+    if (status) {
+        outfile_close(&out, 1);
+        return status;
+    }
+    return outfile_close(&out, write_result(j, format, &out)) ? io_error(name) : STATUS_OK;
+}
+
 static int run_scenario(const struct options *o, int format, int64_t workers)
 {
-    struct scenario *s = load(o);
-    struct job j = {.s = s};
+    struct scenario *s;
+    struct job j = {.n = 0};
     int64_t seed;
     int status = STATUS_USAGE;
 
+    if (!options_readable(o->operand[0]))
+        return STATUS_IO;
+    s = load(o);
     if (!s)
         return status;
+    j.s = s;
     j.n = s->replications;
     seed = (int64_t)s->seed;
     if (option_number(o, "reps", 1, 1000000, &j.n) &&
         option_number(o, "seed", 0, INT64_MAX, &seed)) {
         s->seed = (uint64_t)seed;
         j.runs = calloc((size_t)j.n, sizeof(struct run_values *));
-        status = j.runs ? run_all(&j, workers) : STATUS_FAILED;
-        if (!status)
-            status = write_result(o, &j, format);
+        status = j.runs ? run_and_write(o, &j, format, workers) : STATUS_FAILED;
         for (int64_t i = 0; j.runs && i < j.n; i++)
             run_values_free(j.runs[i]);
         free(j.runs);

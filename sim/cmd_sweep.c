@@ -29,7 +29,9 @@ static const char help[] =
     "      --quiet           no progress bar and no table\n"
     "\n"
     "exit status: 0 done, 2 bad input, 3 cannot read or write, 4 some runs failed (the others are\n"
-    "done), 130 or 143 interrupted (finished runs are kept)\n";
+    "done), 130 or 143 interrupted (finished runs are kept)\n"
+    "\n"
+    "example: tandem sweep configs/demo.yaml -j 2 -o demo.db\n";
 
 static const struct option_spec spec[] = {
     {"jobs", 'j', true},       {"output", 'o', true}, {"shard", 0, true},
@@ -215,7 +217,11 @@ static int run(struct command *c)
 
 static int sweep(struct command *c)
 {
-    if (!read_options(c) || !make_points(c))
+    if (!read_options(c))
+        return 2;
+    if (!options_readable(c->opt.operand[0]))
+        return 3;
+    if (!make_points(c))
         return 2;
     c->store_name = store_name(c);
     if (!c->store_name)

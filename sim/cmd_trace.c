@@ -23,7 +23,8 @@ static const char usage_trace[] =
     "usage: tandem trace info FILE... [--format table|json] [--strict] [--clock-hz N]\n"
     "       tandem trace import FILE [-o OUT.yaml] [options]\n"
     "Reads recorded scheduler traces: ftrace text, trace-cmd report, perf script.\n"
-    "tandem trace info --help and tandem trace import --help tell more.\n";
+    "tandem trace info --help and tandem trace import --help tell more.\n"
+    "Example: tandem trace info traces/samples/hackbench.txt\n";
 
 static const char usage_info[] =
     "usage: tandem trace info FILE... [options]\n"

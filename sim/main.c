@@ -38,7 +38,7 @@ static void usage(FILE *out)
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
     fputs("\n'tandem COMMAND --help' tells more. Example:\n"
-          "  tandem run configs/quickstart.yaml -s vms.web.guest.policy=cps-load\n\n"
+          "  tandem run configs/quickstart.yaml -s vms.barriers.guest.policy=cps-load\n\n"
           "exit status: 0 done, 1 a comparison regressed, 2 bad usage or input, 3 cannot read or\n"
           "write, 4 a run failed, 70 a bug in Tandem or a policy, 130/143 interrupted\n",
           out);

@@ -58,7 +58,9 @@ static int cps_load_select(struct guest *k, struct task *t, int prev, int waker,
 
     if (flags & SELECT_FORK)
         return guest_select_sibling(k, t, prev, waker, flags, NULL);
-    if (guest_idle_cpu(k, prev) && low(k, t, prev))
+    /* In an interrupt on an idle vCPU that vCPU itself is the load of its pCPU: it runs, so it is as
+     * good as low. */
+    if (guest_idle_cpu(k, prev) && guest_allowed(t, prev) && (prev == waker || low(k, t, prev)))
         return prev;
     for (int c = 0; c < guest_ncpus(k); c++)
         if (c != prev && guest_idle_cpu(k, c) && low(k, t, c))

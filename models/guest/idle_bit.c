@@ -17,7 +17,9 @@ static int idle_bit_select(struct guest *k, struct task *t, int prev, int waker,
 
     if (flags & SELECT_FORK)
         return guest_select_sibling(k, t, prev, waker, flags, NULL);
-    if (free_here(k, t, prev))
+    /* An interrupted idle vCPU occupies its pCPU itself. */
+    if (free_here(k, t, prev) ||
+        (prev == waker && guest_allowed(t, prev) && guest_idle_cpu(k, prev)))
         return prev;
     for (int c = 0; c < n; c++)
         if (c != prev && free_here(k, t, c))
@@ -30,7 +32,7 @@ const struct guest_ops guest_policy_idle_bit = {
         {
             .abi = TANDEM_POLICY_ABI,
             .name = "idle-bit",
-            .summary = "one idle bit per pCPU: the strawman whose race starves VMs",
+            .summary = "one idle bit per pCPU: the strawman of CPS",
         },
     .facts = FACT_PCPU_IDLE,
     .select = idle_bit_select,

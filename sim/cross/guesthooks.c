@@ -6,12 +6,10 @@
 #include "cross/world.h"
 #include "engine/check.h"
 
-/* Is x waiting in a way that a store alone ends? */
+/* Does x wait for a store to its flag? Then nobody sends it an IPI. */
 static bool polls(const struct xvcpu *x)
 {
-    if (!x->planned || x->plan.in_host)
-        return false;
-    return x->plan.act == IDLE_HOLD || x->plan.act == IDLE_SPIN;
+    return x->planned && !x->plan.in_host && x->plan.act != IDLE_BLOCK;
 }
 
 /* It runs: the interrupt is taken now. */
@@ -79,14 +77,11 @@ static void notify(void *arg, struct gcpu *from, struct gcpu *to)
 
     if (event_armed(&x->ipi))
         return;
-    if (x->planned && x->plan.act == IDLE_WATCH && x->v->state == VCPU_BLOCKED) {
+    if (polls(x)) {
         if (from)
             gcpu_charge(from, 0, c->store);
-        return; /* seen at the next look or scan */
-    }
-    if (x->v->state == VCPU_RUNNING && polls(x)) {
-        if (from)
-            gcpu_charge(from, 0, c->store);
+        if (x->v->state != VCPU_RUNNING)
+            return; /* seen at the next look or scan, or when it runs again */
         wait = c->store;
         if (x->plan.act == IDLE_HOLD && x->committed)
             wait += w->conf.cstate[x->plan.cstate].exit_latency;

@@ -2,6 +2,7 @@
 /* What the host tells: entries and exits of vCPUs, ticks, empty pCPUs. */
 #include "cross/world.h"
 #include "engine/check.h"
+#include "host/host_ops.h"
 
 static ns_t refill(const struct world *w, int from, int to)
 {
@@ -37,6 +38,26 @@ static ns_t wake_pcpu(struct xpcpu *p)
     return latency;
 }
 
+/* At its switches and ticks the host looks at the guest's row and sets its hint, if its policy cares. */
+static void exchange(struct xvcpu *x)
+{
+    struct host *h = x->world->host;
+    const struct host_ops *ops = h->policy->ops;
+    struct guest_row row;
+
+    if (!x->vm->channel)
+        return;
+    if (ops->channel_read) {
+        row = channel_read_guest(x->vm->channel, x->g->id);
+        if (row.stamp != x->row_seen) {
+            x->row_seen = row.stamp;
+            host_channel_read(h, x->v, &row);
+        }
+    }
+    if (ops->channel_hint)
+        channel_publish_hint(x->vm->channel, x->g->id, host_channel_hint(h, x->v));
+}
+
 static void entered(void *arg, struct pcpu *p, struct vcpu *v, bool moved, int from)
 {
     struct world *w = arg;
@@ -60,6 +81,7 @@ static void entered(void *arg, struct pcpu *p, struct vcpu *v, bool moved, int f
     xpcpu_set_hot(xp, true);
     publish_pcpu(xp);
     publish_entry(x, moved || from < 0);
+    exchange(x);
     gcpu_charge(x->g, hyp, moved && from >= 0 ? refill(w, from, p->id) : 0);
     x->work_at_entry = x->acct.term[TERM_WORK];
     stolen = v->steal - x->steal_at_entry;
@@ -137,6 +159,7 @@ static void tick(void *arg, struct pcpu *p, struct vcpu *v)
     x->ticked_at = w->engine->now;
     gcpu_charge(x->g, w->costs->host_tick + (w->channel_used ? w->costs->publish : 0), 0);
     publish_pcpu(xp);
+    exchange(x);
     host_entry(xp);
 }
 

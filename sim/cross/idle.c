@@ -183,6 +183,8 @@ static void replan(struct xvcpu *x, struct idle_plan plan, const char *op)
 
     check_plan(x, &plan, op);
     gcpu_settle(x->g);
+    if (x->plan.act == IDLE_HOLD && x->committed)
+        gcpu_charge(x->g, x->world->conf.cstate[x->plan.cstate].exit_latency, 0);
     end_keeping(x);
     x->plan = plan;
     x->committed = false;
@@ -324,7 +326,7 @@ void idle_until(struct engine *e, struct event *ev)
         plan = i->ops->rival(i, x->g->id, &ctx, x->plan);
         crash_leave();
         if (plan.act == x->plan.act && plan.until == x->plan.until)
-            arm_limit(x);
+            engine_arm(e, &x->until, plan.until);
         else
             replan(x, plan, "rival");
         return;

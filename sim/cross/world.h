@@ -4,9 +4,9 @@
  * exits, kicks and idle plans across, and prices them.
  *
  * Always true:
- *  - every nanosecond of a pCPU goes into its account, of a vCPU into its own: while a vCPU is
- * RUNNING its guest CPU fills both (gcpu_settle), while it is off `off_term` collects, and an empty
- * pCPU collects IDLE;
+ *  - every nanosecond of a pCPU goes into its account, of a vCPU into its own: while a vCPU is RUNNING
+ *    its guest CPU fills both (gcpu_settle), while it is off `off_term` collects, and an empty pCPU
+ *    collects IDLE;
  *  - costs become debts of the guest CPU on whose pCPU they arise, or of the empty pCPU;
  *  - conservation is checked when warm-up ends and at the end of every run.
  */
@@ -64,6 +64,7 @@ struct xvcpu {
     struct xvcpu *watch_next; /* scanned watchers of one pCPU */
     struct xpcpu *watch_at;   /* in whose list, NULL */
     ns_t steal_from;          /* published when accounting began */
+    ns_t row_seen;            /* stamp of the guest's row that the host policy saw last */
     uint64_t exits[EXIT_REASONS];
 };
 
@@ -197,7 +198,7 @@ void idle_keep_flush(struct xvcpu *x);
 void idle_until(struct engine *e, struct event *ev);
 /* A host entry on this pCPU: watch lists are scanned. */
 void host_entry(struct xpcpu *p);
-/* wake.c */
+/* guesthooks.c */
 void vcpu_arrival(struct engine *e, struct event *ev);
 /* `exit_cost` < 0: it arrives without an exit. */
 void vcpu_interrupt(struct xvcpu *x, ns_t exit_cost, enum exit_reason why, enum idle_via via);
@@ -207,6 +208,7 @@ void pause_exit(struct xvcpu *x);
 static inline void count_exit(struct xvcpu *x, enum exit_reason r)
 {
     x->exits[r]++;
+    trace_put(x->world->host->trace, x->world->engine->now, TRACE_EXIT, x->v->id, (int32_t)r, 0);
 }
 static inline struct xpcpu *xpcpu_of(const struct xvcpu *x)
 {

@@ -36,6 +36,8 @@ void gcpu_schedule(struct gcpu *g);
 void runq_push_current(struct gcpu *g, int to);
 void task_block(struct task *t); /* current -> BLOCKED */
 void task_exit(struct task *t);
+void task_begin(struct task *t); /* the policy's task_init and task_fini */
+void task_end(struct task *t);
 void guest_areas(struct guest *k);
 void task_state_time(struct task *t, enum task_term term);
 void gcpu_tick_init(struct gcpu *g);

@@ -224,7 +224,7 @@ static bool step_spin(struct gcpu *g, struct task *t)
     }
     if (gcpu_spins(g) && g->ple_left <= 0) {
         k->hooks->spin_exit(k->hook_arg, g);
-        if (k->costs->ple_grow > 1)
+        if (k->costs->ple_grow > 1 && g->ple_window < k->costs->ple_max)
             g->ple_window = g->ple_window < k->costs->ple_max / k->costs->ple_grow
                                 ? g->ple_window * k->costs->ple_grow
                                 : k->costs->ple_max;
@@ -286,6 +286,21 @@ static bool step_once(struct gcpu *g)
     return step_task(g);
 }
 
+/* What the time from now on goes to, once the debts are burnt. */
+static void trace_activity(const struct gcpu *g)
+{
+    const struct guest *k = g->guest;
+    enum term term = TERM_OVERHEAD;
+
+    if (g->act == GCPU_IDLE)
+        term = g->idle_term;
+    else if (g->act == GCPU_TASK && g->curr)
+        term = g->curr->act == ACT_RUN    ? TERM_WORK
+               : g->curr->act == ACT_NEXT ? TERM_OVERHEAD
+                                          : TERM_LOCKSPIN;
+    trace_put(k->trace, know(k), TRACE_ACTIVITY, k->vcpu_base + g->id, (int32_t)term, 0);
+}
+
 void gcpu_step(struct gcpu *g)
 {
     if (!g->on || g->in_step)
@@ -300,6 +315,8 @@ void gcpu_step(struct gcpu *g)
     g->in_step = false;
     gcpu_update_busy(g);
     gcpu_arm(g);
+    if (g->guest->trace && g->on)
+        trace_activity(g);
 }
 
 void gcpu_kick(struct gcpu *g)

@@ -239,6 +239,9 @@ void guest_free(struct guest *k)
 {
     if (!k)
         return;
+    for (int i = 0; k->begun && i < k->ntasks; i++)
+        if (k->task[i].state != TASK_UNBORN && k->task[i].state != TASK_DEAD)
+            task_end(&k->task[i]);
     if (k->begun && k->ops->fini)
         k->ops->fini(k);
     for (int i = 0; k->queue && i < k->work->nqueues; i++)
@@ -263,6 +266,18 @@ void guest_free(struct guest *k)
     free(k);
 }
 
+static bool policy_begins(struct guest *k)
+{
+    bool good = true;
+
+    if (k->ops->init) {
+        crash_enter(k->ops->head.name, "init");
+        good = k->ops->init(k) == 0;
+        crash_leave();
+    }
+    return good;
+}
+
 int guest_begin(struct guest *k, ns_t start, char why[160])
 {
     k->start = start;
@@ -272,7 +287,7 @@ int guest_begin(struct guest *k, ns_t start, char why[160])
         event_init(&k->policy_timer[i].event, PHASE_SAMPLE, (uint32_t)(4 << 24 | k->vm),
                    policy_timer);
     }
-    if (k->ops->init && k->ops->init(k)) {
+    if (!policy_begins(k)) {
         snprintf(why, 160, "guest policy %s refused to start", k->ops->head.name);
         return -1;
     }
@@ -281,8 +296,6 @@ int guest_begin(struct guest *k, ns_t start, char why[160])
         struct task *t = &k->task[i];
         const ns_t at = start + t->spec->start + dist_draw(&t->spec->start_dist, &t->rng);
 
-        if (k->ops->task_init)
-            k->ops->task_init(k, t);
         if (!t->spec->on_demand)
             engine_arm(k->engine, &t->timer, at);
     }

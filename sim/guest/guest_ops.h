@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Contract of a guest policy: which guest CPU (vCPU) a waking task gets, and optionally the
- * ordering on each guest CPU. One life, in which each operation appears once:
+ * Contract of a guest policy: which guest CPU (vCPU) a waking task gets, and optionally the ordering
+ * on each guest CPU. One life, in which each operation appears once:
  *
  *     init(k)
  *     task_init(k, t) when t starts
- *     t wakes up:    c = select(k, t, prev, waker, flags)   // on the waker's vCPU; priced by what
- * it looks at enqueue(k, c, t, why) preempts(k, c, curr, t) -> c decides again c decides:     t =
- * pick(k, c); running(k, c, t) t runs:        tick(k, c, t) at each guest tick, late while the vCPU
- * is off its pCPU t stops:       stopping(k, c, t, ran, why); if still runnable enqueue(...,
- * GUEST_REQUEUE) t moves:       dequeue(k, c, t) there, enqueue(k, d, t, GUEST_MIGRATE) here now
- * and then:  balance(k, c, why); timer(k, cookie) armed by the policy channel: channel_fill(k, c,
- * row) when the guest writes its row task_fini(k, t), fini(k); dump(k, out)
+ *     t wakes up:    c = select(k, t, prev, waker, flags) // on the waker's vCPU
+ *                    enqueue(k, c, t, why)
+ *                    preempts(k, c, curr, t) -> c decides again
+ *     c decides:     t = pick(k, c); running(k, c, t)
+ *     t runs:        tick(k, c, t) at each guest tick, late while the vCPU is off its pCPU
+ *     t stops:       stopping(k, c, t, ran, why); if still runnable enqueue(..., GUEST_REQUEUE)
+ *     t moves:       dequeue(k, c, t) there, enqueue(k, d, t, GUEST_MIGRATE) here
+ *     now and then:  balance(k, c, why); timer(k, cookie) armed by the policy
+ *     channel:       channel_fill(k, c, row) when the guest writes its row
+ *     task_fini(k, t), fini(k); dump(k, out)
  *
- * Required: head.name only. enqueue, dequeue and pick come all three or none (none: the guest
- * core's ordering, `guest.scheduler`: eevdf, cfs or fifo). A policy sees guest CPUs only: no pCPU
- * exists here. It may read the channel facts it declared in `facts`; with the channel off these
- * read as "not known": not preempted, LOW, not idle, group 0. Policies add no time: guest_* and
- * channel reads count what was looked at, the machine prices it.
+ * Required: head.name only. enqueue, dequeue and pick come all three or none (none: the guest core's
+ * ordering, `guest.scheduler`: eevdf, cfs or fifo). A policy sees guest CPUs only: no pCPU exists here.
+ * It may read the channel facts it declared in `facts`; with the channel off these read as "not known":
+ * not preempted, LOW, not idle, group 0. Policies add no time: guest_* and channel reads count what
+ * was looked at, the machine prices it.
  */
 #ifndef SIM_GUEST_GUEST_OPS_H
 #define SIM_GUEST_GUEST_OPS_H
@@ -93,6 +96,7 @@ enum degree guest_degree(struct guest *k, int cpu);
 bool guest_pcpu_idle(struct guest *k, int cpu);
 int guest_group(struct guest *k, int cpu);
 ns_t guest_steal(struct guest *k, int cpu);
+int guest_hint(struct guest *k, int cpu);
 /* The order of the kernel's select_idle_sibling with wake_affine before it; `avail` says which CPU
  * may be taken as idle (NULL: guest_idle_cpu). */
 int guest_select_sibling(struct guest *k, struct task *t, int prev, int waker, unsigned flags,

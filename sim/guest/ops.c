@@ -165,6 +165,11 @@ ns_t guest_steal(struct guest *k, int cpu)
     return k->channel ? channel_steal(k->channel, cpu) : 0;
 }
 
+int guest_hint(struct guest *k, int cpu)
+{
+    return k->channel ? channel_hint(k->channel, cpu) : 0;
+}
+
 void guest_count(struct guest *k, const char *name)
 {
     k->hooks->count(k->hook_arg, name);

@@ -5,6 +5,8 @@
  * Always true: nr_running counts queued and current tasks; the sums over CPUs in struct guest
  * follow it.
  */
+#include <string.h>
+
 #include "guest/core.h"
 
 void task_state_time(struct task *t, enum task_term term)
@@ -136,10 +138,13 @@ void runq_remove(struct gcpu *g, struct task *t)
     runq_charge(g);
     set_nr(g, -1);
     unlink_queued(g, t);
-    if (own_ordering(k))
+    if (own_ordering(k)) {
+        crash_enter(k->ops->head.name, "dequeue");
         k->ops->dequeue(k, g->id, t);
-    else if (k->conf.scheduler != GUEST_SCHED_FIFO)
+        crash_leave();
+    } else if (k->conf.scheduler != GUEST_SCHED_FIFO) {
         fair_dequeue(&g->fq, &t->fair, false);
+    }
 }
 
 /* Hands the current task's run since the last call to the ordering. */
@@ -202,13 +207,12 @@ static struct task *order_pick(struct gcpu *g)
     return t;
 }
 
-static void stopped(struct gcpu *g, struct task *t, enum guest_stop_why why)
+/* Tells the policy that t stops running. */
+static void stopping(struct gcpu *g, struct task *t, enum guest_stop_why why)
 {
     struct guest *k = g->guest;
     const struct guest_ran ran = {.run = t->ran_since_in, .stolen = t->stolen_since_in};
 
-    trace_put(k->trace, know(k), TRACE_TASK_OUT, k->vcpu_base + g->id, k->task_base + t->id,
-              (int32_t)why);
     if (k->ops->stopping) {
         crash_enter(k->ops->head.name, "stopping");
         k->ops->stopping(k, g->id, t, ran, why);
@@ -218,11 +222,20 @@ static void stopped(struct gcpu *g, struct task *t, enum guest_stop_why why)
     t->stolen_since_in = 0;
 }
 
+static void trace_out(struct gcpu *g, const struct task *t, enum guest_stop_why why)
+{
+    const struct guest *k = g->guest;
+
+    trace_put(k->trace, know(k), TRACE_TASK_OUT, k->vcpu_base + g->id, k->task_base + t->id,
+              (int32_t)why);
+}
+
 static void put_current(struct gcpu *g)
 {
     struct task *t = g->curr;
 
     runq_charge(g);
+    stopping(g, t, GUEST_STOP_PREEMPT);
     g->curr = NULL;
     t->last_ran = know(g->guest);
     t->state = TASK_QUEUED;
@@ -279,7 +292,7 @@ void gcpu_schedule(struct gcpu *g)
     }
     next = order_pick(g);
     if (prev && prev != next)
-        stopped(g, prev, GUEST_STOP_PREEMPT);
+        trace_out(g, prev, GUEST_STOP_PREEMPT);
     if (!next)
         return;
     set_current(g, next);
@@ -306,9 +319,10 @@ static void leave_cpu(struct task *t, enum guest_stop_why why)
     runq_charge(g);
     pelt_update(&g->util, know(k), 1024);
     pelt_update(&t->util, know(k), 1024);
+    stopping(g, t, why);
+    trace_out(g, t, why);
     g->curr = NULL;
     t->state_since = know(k);
-    stopped(g, t, why);
     set_nr(g, -1);
     t->last_ran = know(k);
     if (!own_ordering(k) && k->conf.scheduler != GUEST_SCHED_FIFO)
@@ -323,12 +337,34 @@ void task_block(struct task *t)
     t->state = TASK_BLOCKED;
 }
 
+void task_begin(struct task *t)
+{
+    const struct guest_ops *ops = t->guest->ops;
+
+    memset(t->priv, 0, ops->head.unit_size);
+    if (!ops->task_init)
+        return;
+    crash_enter(ops->head.name, "task_init");
+    ops->task_init(t->guest, t);
+    crash_leave();
+}
+
+void task_end(struct task *t)
+{
+    const struct guest_ops *ops = t->guest->ops;
+
+    if (!ops->task_fini)
+        return;
+    crash_enter(ops->head.name, "task_fini");
+    ops->task_fini(t->guest, t);
+    crash_leave();
+}
+
 void task_exit(struct task *t)
 {
     leave_cpu(t, GUEST_STOP_EXIT);
     t->state = TASK_DEAD;
-    if (t->guest->ops->task_fini)
-        t->guest->ops->task_fini(t->guest, t);
+    task_end(t);
 }
 
 /* The current task is stopped, queued and moved to another CPU. */
@@ -337,7 +373,7 @@ void runq_push_current(struct gcpu *g, int to)
     struct task *t = g->curr;
 
     put_current(g);
-    stopped(g, t, GUEST_STOP_PREEMPT);
+    trace_out(g, t, GUEST_STOP_PREEMPT);
     g->need_resched = true;
     if (!guest_migrate(g->guest, t, to))
         guest_count(g->guest, "guest_push_refused");
@@ -398,8 +434,11 @@ static void write_guest_row(struct gcpu *g)
 
     if (!k->channel)
         return;
-    if (k->ops->channel_fill)
+    if (k->ops->channel_fill) {
+        crash_enter(k->ops->head.name, "channel_fill");
         k->ops->channel_fill(k, g->id, &row);
+        crash_leave();
+    }
     channel_write_guest(k->channel, g->id, &row);
 }
 
@@ -411,9 +450,11 @@ static void tick_work(struct gcpu *g)
     if (g->curr) {
         runq_charge(g);
         pelt_update(&g->util, know(k), 1024);
-        if (k->ops->tick)
+        if (k->ops->tick) {
+            crash_enter(k->ops->head.name, "tick");
             resched = k->ops->tick(k, g->id, g->curr);
-        else if (!own_ordering(k) && k->conf.scheduler != GUEST_SCHED_FIFO)
+            crash_leave();
+        } else if (!own_ordering(k) && k->conf.scheduler != GUEST_SCHED_FIFO)
             resched = fair_tick(&g->fq);
         if (resched)
             g->need_resched = true;

@@ -26,6 +26,8 @@ void task_wake(struct gcpu *waker, struct task *t, unsigned flags)
     CHECK(t->state == TASK_BLOCKED || t->state == TASK_UNBORN, "vm%d: task %d woken in state %d",
           t->guest->vm, t->id, (int)t->state);
     task_state_time(t, TASK_SLEEPING);
+    if (t->state == TASK_UNBORN)
+        task_begin(t);
     t->state = TASK_WAKING;
     t->wake_flags = flags;
     if (t->woken_at < 0)

@@ -5,28 +5,30 @@
  *
  *     init(h)
  *     vcpu_init(h, v) for each vCPU
- *     v wakes up:   p = select(h, v, prev, why)       // hint; a forbidden pCPU is rejected and
- * counted enqueue(h, p, v, why)             // READY now if p is busy and preempts(h, p, curr, v):
- * p decides again p decides:    {v, slice} = pick(h, p, prev)     // v leaves the ordering; NULL =
- * idle. prev ran
- *                                                     // until now and is queued again, or is NULL
+ *     v wakes up:   p = select(h, v, prev, why)     // a hint; a forbidden pCPU is rejected, counted
+ *                   enqueue(h, p, v, why)           // READY now
+ *                   if p is busy and preempts(h, p, curr, v): p decides again
+ *     p decides:    {v, slice} = pick(h, p, prev)   // v leaves the ordering; NULL = idle. prev ran
+ *                                                   // until now and is queued again, or is NULL
  *                   (no vCPU: balance(h, p, BALANCE_NEWIDLE), then pick once more)
  *                   running(h, p, v)
  *     v runs:       tick(h, p, v) at each host tick -> decide again?
  *                   slice(h, p, v) whenever p's queue changed: how long may v still run? (exact
- *                                  slices only; default: the rest of what pick gave, alone for
- * ever) yield(h, v, to) on a yield of v, directed (to != NULL) or not v stops:      stopping(h, p,
- * v, ran, why)       // pure accounting; `ran` since the last one if still runnable: enqueue(h, p,
- * v, ENQUEUE_REQUEUE), then pick: v's state and p->nr_ready change only once pick has chosen
- * somebody else (why STOP_MIGRATE: no requeue, an enqueue elsewhere follows) v moves: dequeue(h, p,
- * v, why) there, enqueue(h, q, v, ENQUEUE_MIGRATE) here now and then: balance(h, p,
- * BALANCE_PERIODIC); timer(h, cookie) armed by the policy. Default of balance: the core's, along
- * the domains channel:      channel_read(h, v, row) when the guest's row changed; channel_hint(h,
- * v) idle policy:  idle_class(h, v, stable) when it changed its view of v boost(h, p, v): queued v
- * to the head (VM-wide wake-up) vcpu_fini(h, v), fini(h); dump(h, out) in a crash report
+ *                   slices only; default: the rest of what pick gave, alone for ever)
+ *                   yield(h, v, to) on a yield of v, directed (to != NULL) or not
+ *     v stops:      stopping(h, p, v, ran, why)     // pure accounting; `ran` since the last one
+ *                   if still runnable: enqueue(h, p, v, ENQUEUE_REQUEUE), then pick: v's state and
+ *                   p->nr_ready change only once pick has chosen somebody else
+ *                   (why STOP_MIGRATE: no requeue, an enqueue elsewhere follows)
+ *     v moves:      dequeue(h, p, v, why) there, enqueue(h, q, v, ENQUEUE_MIGRATE) here
+ *     now and then: balance(h, p, BALANCE_PERIODIC)  // default: the core's, along the domains
+ *                   timer(h, cookie)                // armed by the policy
+ *     channel:      channel_read(h, v, row) when the guest's row changed; channel_hint(h, v)
+ *     idle policy:  idle_class(h, v, stable) when it changed its view of v
+ *     boost(h, p, v): queued v to the head (VM-wide wake-up)
+ *     vcpu_fini(h, v), fini(h); dump(h, out) in a crash report
  *
- * Required: head.name only; enqueue, dequeue and pick come all three or none (none: the core's
- * FIFO).
+ * Required: head.name only; enqueue, dequeue and pick come all three or none (none: the core's FIFO).
  */
 #ifndef SIM_HOST_HOST_OPS_H
 #define SIM_HOST_HOST_OPS_H

@@ -14,11 +14,11 @@ enum trace_kind {
     TRACE_VCPU_OUT,   /* a = pCPU, b = vCPU, c = enum stop_why */
     TRACE_VCPU_STATE, /* a = vCPU, b = new enum vcpu_state: 0 BLOCKED, 1 READY, 2 RUNNING */
     TRACE_TASK_IN,    /* a = vCPU, b = task (global index) */
-    TRACE_TASK_OUT,   /* a = vCPU, b = task, c = new enum task_state */
-    TRACE_TASK_WAKE,  /* a = vCPU chosen, b = task woken, c = vCPU of the waker (-1: device) */
-    TRACE_ACTIVITY,   /* a = vCPU, b = enum term that its time now goes to */
-    TRACE_EXIT,       /* a = vCPU, b = enum exit_reason */
-    TRACE_MARK        /* a = vCPU, b = task, c = mark index */
+    TRACE_TASK_OUT,   /* a = vCPU, b = task, c = enum guest_stop_why */
+    TRACE_TASK_WAKE, /* a = vCPU chosen, b = task woken, c = vCPU of the waker (interrupts: the interrupted one) */
+    TRACE_ACTIVITY, /* a = vCPU, b = enum term that its time now goes to */
+    TRACE_EXIT,     /* a = vCPU, b = enum exit_reason */
+    TRACE_MARK      /* a = vCPU, b = task, c = mark index */
 };
 
 struct trace_record {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "conf/conf.h"
 #include "study/options.h"
@@ -173,4 +174,22 @@ int option_choice(const struct options *o, const char *name, const char *const *
     }
     options_error(o, "'--%s' is '%s', expected one of: %s", name, text, list);
     return -1;
+}
+
+bool options_readable(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    struct stat st;
+
+    if (!f) {
+        fprintf(stderr, "%s: cannot be opened: %s\n", path, strerror(errno));
+        return false;
+    }
+    if (fstat(fileno(f), &st) == 0 && S_ISDIR(st.st_mode)) {
+        fprintf(stderr, "%s: is a directory, expected a YAML file\n", path);
+        fclose(f);
+        return false;
+    }
+    fclose(f);
+    return true;
 }

@@ -37,6 +37,8 @@ bool option_number(const struct options *o, const char *name, int64_t lo, int64_
 /* One of the NULL-terminated choices: its index, `otherwise` when not given, -1 after a message. */
 int option_choice(const struct options *o, const char *name, const char *const *choices,
                   int otherwise);
+/* Whether an input file can be opened; false after a message (exit status 3). */
+bool options_readable(const char *path);
 /* "tandem COMMAND: message" on stderr; always 2. */
 int options_error(const struct options *o, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

@@ -8,7 +8,7 @@ void xvcpu_flush(struct xvcpu *x)
 {
     const ns_t now = x->world->engine->now, dt = now - x->off_since;
 
-    x->acct.term[x->off_term] += dt;
+    x->g->acct.term[x->off_term] += dt;
     if (x->off_term == TERM_STEAL && x->g->busy)
         x->wanted += dt;
     x->off_since = now;
@@ -92,13 +92,13 @@ void world_check(struct world *w)
         guest_check(w->vm[i].guest);
         for (int j = 0; j < w->vm[i].nvcpus; j++) {
             const struct xvcpu *x = &w->vm[i].vcpu[j];
-            const ns_t sum = sum_of(&x->acct), steal = vcpu_time_in(x->v, VCPU_READY, now);
+            const ns_t sum = sum_of(&x->g->acct), steal = vcpu_time_in(x->v, VCPU_READY, now);
 
             CHECK(sum == elapsed, "vm%d vcpu %d: its time adds up to %lld of %lld ns", i, j,
                   (long long)sum, (long long)elapsed);
-            CHECK(steal == x->acct.term[TERM_STEAL],
+            CHECK(steal == x->g->acct.term[TERM_STEAL],
                   "vm%d vcpu %d: steal %lld ns, but %lld ns on run queues", i, j,
-                  (long long)x->acct.term[TERM_STEAL], (long long)steal);
+                  (long long)x->g->acct.term[TERM_STEAL], (long long)steal);
         }
     }
 }

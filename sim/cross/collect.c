@@ -31,7 +31,7 @@ static void add_vm(struct totals *t, const struct xvm *vm)
         const struct xvcpu *x = &vm->vcpu[i];
 
         for (int j = 0; j < TERM_COUNT; j++)
-            t->acct.term[j] += x->acct.term[j];
+            t->acct.term[j] += x->g->acct.term[j];
         for (int j = 0; j < EXIT_REASONS; j++)
             t->exits[j] += x->exits[j];
         t->wanted += x->wanted;
@@ -179,7 +179,7 @@ static void fairness(struct world *w, double *v)
         if (!w->vm[i].measured)
             continue;
         for (int j = 0; j < w->vm[i].nvcpus; j++)
-            got += (double)w->vm[i].vcpu[j].acct.term[TERM_WORK] / w->vm[i].entitled;
+            got += (double)w->vm[i].vcpu[j].g->acct.term[TERM_WORK] / w->vm[i].entitled;
         sum += got;
         squares += got * got;
         least = least < 0 || got < least ? got : least;

@@ -83,7 +83,7 @@ static void entered(void *arg, struct pcpu *p, struct vcpu *v, bool moved, int f
     publish_entry(x, moved || from < 0);
     exchange(x);
     gcpu_charge(x->g, hyp, moved && from >= 0 ? refill(w, from, p->id) : 0);
-    x->work_at_entry = x->acct.term[TERM_WORK];
+    x->work_at_entry = x->g->acct.term[TERM_WORK];
     stolen = v->steal - x->steal_at_entry;
     x->steal_at_entry = v->steal;
     gcpu_resume(x->g, xpcpu_speed(xp), stolen);
@@ -188,7 +188,7 @@ static ns_t guest_time(void *arg, const struct vcpu *v)
 
     (void)arg;
     gcpu_settle(x->g);
-    return x->acct.term[TERM_WORK] - x->work_at_entry;
+    return x->g->acct.term[TERM_WORK] - x->work_at_entry;
 }
 
 static void count(void *arg, const char *name)

@@ -113,7 +113,6 @@ static int init_vcpu(struct world *w, struct xvm *vm, int i, const struct world_
     x->vm = vm;
     x->g = &vm->guest->cpu[i];
     x->g->owner = x;
-    x->g->vcpu_acct = &x->acct;
     x->counted_at = -1;
     x->off_term = TERM_BLOCKED;
     event_init(&x->ipi, PHASE_WAKE, 5u << 24 | id, vcpu_arrival);
@@ -187,7 +186,7 @@ static void window_end(struct engine *e, struct event *ev)
             continue;
         for (int j = 0; j < vm->nvcpus; j++) {
             gcpu_settle(vm->vcpu[j].g);
-            work += vm->vcpu[j].acct.term[TERM_WORK];
+            work += vm->vcpu[j].g->acct.term[TERM_WORK];
         }
         got = (double)(work - vm->window_work) / vm->entitled;
         vm->window_work = work;
@@ -223,8 +222,9 @@ static void forget(struct world *w)
         for (int j = 0; j < vm->nvcpus; j++) {
             struct xvcpu *x = &vm->vcpu[j];
 
-            x->work_at_entry -= x->acct.term[TERM_WORK];
-            memset(&x->acct, 0, sizeof(x->acct));
+            x->work_at_entry -= x->g->acct.term[TERM_WORK];
+            memset(&x->g->acct, 0, sizeof(x->g->acct));
+            memset(x->g->flushed, 0, sizeof(x->g->flushed));
             memset(x->exits, 0, sizeof(x->exits));
             x->wanted = 0;
             x->steal_from = x->steal_at_entry;

@@ -39,8 +39,7 @@ struct xvcpu {
     struct world *world;
     struct xvm *vm;
     struct vcpu *v;
-    struct gcpu *g;
-    struct account acct;
+    struct gcpu *g;     /* holds the vCPU's account */
     enum term off_term; /* while off: STEAL, BLOCKED or UNSEEN */
     int counted_at;     /* pCPU whose load counts this vCPU, -1 */
     ns_t off_since;

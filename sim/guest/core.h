@@ -17,6 +17,7 @@ void list_remove(struct task_list *l, struct task *t);
 /* gcpu.c */
 void gcpu_init(struct gcpu *g, struct guest *k, int id);
 void gcpu_step(struct gcpu *g);
+void gcpu_flush_task(struct gcpu *g);
 void gcpu_arm(struct gcpu *g);
 void gcpu_overhead(struct gcpu *g, ns_t ns);
 void gcpu_update_busy(struct gcpu *g);

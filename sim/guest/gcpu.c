@@ -14,10 +14,8 @@
 
 static void account(struct gcpu *g, enum term term, enum task_term task_term, ns_t n)
 {
-    g->vcpu_acct->term[term] += n;
-    g->pcpu_acct->term[term] += n;
-    if (g->curr)
-        g->curr->acct.term[task_term] += n;
+    g->acct.term[term] += n;
+    g->spent[task_term] += n; /* means nothing without a current task, and is forgotten then */
 }
 
 static void progress(struct gcpu *g, struct task *t, ns_t dt)
@@ -55,10 +53,7 @@ void gcpu_settle(struct gcpu *g)
     if (!g->on || dt == 0)
         return;
     g->settled = now;
-    if (g->curr) {
-        g->curr->uncharged += dt;
-        g->curr->ran_since_in += dt;
-    }
+    g->uncharged += dt;
     if (g->hyp) {
         n = dt < g->hyp ? dt : g->hyp;
         account(g, TERM_HYP, TASK_OVERHEAD, n);
@@ -87,6 +82,33 @@ void gcpu_settle(struct gcpu *g)
         break;
     case GCPU_DRAIN:
         CHECK(false, "vm%d cpu %d: time passes after the debts", g->guest->vm, g->id);
+    }
+}
+
+/* What is summed up here goes to where it belongs. Accounts of tasks and pCPUs lie far away: they are
+ * touched when a task or vCPU leaves, not at every event. */
+void gcpu_flush(struct gcpu *g)
+{
+    gcpu_settle(g);
+    gcpu_flush_task(g);
+    if (!g->on)
+        return;
+    for (int i = 0; i < TERM_STEAL; i++) {
+        g->pcpu_acct->term[i] += g->acct.term[i] - g->flushed[i];
+        g->flushed[i] = g->acct.term[i];
+    }
+}
+
+void gcpu_flush_task(struct gcpu *g)
+{
+    struct task *t = g->curr;
+
+    for (int i = 0; i <= TASK_SPIN; i++) {
+        if (t) {
+            t->acct.term[i] += g->spent[i];
+            t->ran_since_in += g->spent[i];
+        }
+        g->spent[i] = 0;
     }
 }
 
@@ -439,7 +461,7 @@ void gcpu_pause(struct gcpu *g)
 {
     struct guest *k = g->guest;
 
-    gcpu_settle(g);
+    gcpu_flush(g);
     if (g->curr) {
         pelt_update(&g->util, know(k), 1024);
         g->curr->stolen_from = know(k);

@@ -61,6 +61,14 @@ static void policy_timer(struct engine *e, struct event *ev)
     crash_leave();
 }
 
+/* Whole cache lines: `size` is a multiple of 64. */
+static void *aligned_zero(size_t n, size_t size)
+{
+    void *p = aligned_alloc(64, n * size);
+
+    return p ? memset(p, 0, n * size) : NULL;
+}
+
 static int alloc_tasks(struct guest *k)
 {
     int64_t total = 0;
@@ -70,7 +78,7 @@ static int alloc_tasks(struct guest *k)
     for (int i = 0; i < k->work->ntasks; i++)
         total += peers_of(k, &k->work->task[i]);
     k->ntasks = (int)total;
-    k->task = calloc((size_t)total + 1, sizeof(*k->task));
+    k->task = aligned_zero((size_t)total + 1, sizeof(*k->task));
     k->task_mem = calloc((size_t)total + 1, unit + 1);
     open = calloc((size_t)total * (size_t)(k->work->nmarks + 1) + 1, sizeof(*open));
     k->open = open;
@@ -181,7 +189,7 @@ static int init_cpus(struct guest *k)
     const size_t each = k->ops->head.cpu_size;
 
     k->llc = k->conf.llc > 0 && k->conf.llc < k->ncpus ? (int)k->conf.llc : k->ncpus;
-    k->cpu = calloc((size_t)k->ncpus, sizeof(*k->cpu));
+    k->cpu = aligned_zero((size_t)k->ncpus, sizeof(*k->cpu));
     k->cpu_mem = calloc((size_t)k->ncpus, each + 1);
     k->overloaded = calloc((size_t)k->ncpus / 64 + 1, sizeof(uint64_t));
     k->scan = calloc((size_t)k->ncpus, sizeof(*k->scan));
@@ -328,7 +336,7 @@ void guest_settle(struct guest *k)
 {
     guest_areas(k);
     for (int i = 0; i < k->ncpus; i++)
-        gcpu_settle(&k->cpu[i]);
+        gcpu_flush(&k->cpu[i]);
     for (int i = 0; i < k->ntasks; i++)
         settle_task(&k->task[i]);
 }

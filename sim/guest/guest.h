@@ -88,7 +88,7 @@ struct device {
 
 /* Fields stand in the order of how often a run touches them, hot ones in the first cache lines. */
 struct task {
-    struct guest *guest;
+    _Alignas(64) struct guest *guest;
     const struct task_spec *spec;
     enum task_state state;
     enum task_act act;
@@ -96,11 +96,10 @@ struct task {
     int pin; /* guest CPU it may use, -1 = all */
     int pc, loop_top;
     ns_t left;
-    ns_t state_since; /* not current: start of this waiting or sleeping */
-    ns_t woken_at;    /* wake-up call not yet followed by a run; -1 none */
-    ns_t uncharged;   /* run since the last fair_charge */
-    ns_t ran_since_in, stolen_since_in;
-    ns_t last_ran;              /* when it last stopped running */
+    ns_t state_since;                   /* not current: start of this waiting or sleeping */
+    ns_t woken_at;                      /* wake-up call not yet followed by a run; -1 none */
+    ns_t ran_since_in, stolen_since_in; /* up to the last flush */
+    ns_t last_ran;                      /* when it last stopped running */
     ns_t stolen_from;           /* current, its CPU off: time since then is not accounted yet */
     struct task *link;          /* task_list */
     struct task_list *on;       /* the list it is in */
@@ -149,7 +148,7 @@ enum gcpu_act {
 
 /* Hot fields first, as in struct task. */
 struct gcpu {
-    struct guest *guest;
+    _Alignas(64) struct guest *guest;
     int id;
     bool on;      /* executes on a pCPU */
     bool in_step; /* gcpu_step is active: others only mark */
@@ -166,8 +165,12 @@ struct gcpu {
     ns_t left;           /* GCPU_WAKE: rest of the selection */
     int64_t speed;       /* 1024 = nominal */
     struct task *curr;
-    struct account *vcpu_acct, *pcpu_acct; /* where time goes while on; set by cross */
-    void *owner;                           /* cross */
+    ns_t uncharged;            /* run of curr since the last fair_charge */
+    ns_t spent[TASK_SPIN + 1]; /* time of curr since it was last flushed into its account */
+    struct account acct;       /* of the vCPU; its terms while off are cross's to fill */
+    ns_t flushed[TERM_STEAL]; /* acct as it was when the pCPU's account was last brought up to it */
+    struct account *pcpu_acct; /* of the pCPU it is on; set by cross */
+    void *owner;               /* cross */
     struct event end;
     struct task_list wakes;
     struct task *irq_head;
@@ -294,7 +297,10 @@ void guest_check(struct guest *k);
 void gcpu_resume(struct gcpu *g, int64_t speed, ns_t stolen);
 void gcpu_pause(struct gcpu *g);
 void gcpu_set_speed(struct gcpu *g, int64_t speed);
+/* Accounts of the vCPU are right afterwards; those of its pCPU and of the current task after
+ * gcpu_flush, which includes it. */
 void gcpu_settle(struct gcpu *g);
+void gcpu_flush(struct gcpu *g);
 /* Adds debts (g on or off) and re-arms. */
 void gcpu_charge(struct gcpu *g, ns_t hyp, ns_t ovh);
 /* Has g look at its interrupts and run queue now; g must be on. */

@@ -153,11 +153,15 @@ void runq_charge(struct gcpu *g)
     struct task *t = g->curr;
 
     gcpu_settle(g);
-    if (!t || !t->uncharged)
+    if (!t) {
+        g->uncharged = 0;
+        return;
+    }
+    if (!g->uncharged)
         return;
     if (!own_ordering(g->guest) && g->guest->conf.scheduler != GUEST_SCHED_FIFO)
-        fair_charge(&g->fq, t->uncharged);
-    t->uncharged = 0;
+        fair_charge(&g->fq, g->uncharged);
+    g->uncharged = 0;
 }
 
 bool runq_preempts(struct gcpu *g, struct task *woken)
@@ -211,8 +215,10 @@ static struct task *order_pick(struct gcpu *g)
 static void stopping(struct gcpu *g, struct task *t, enum guest_stop_why why)
 {
     struct guest *k = g->guest;
-    const struct guest_ran ran = {.run = t->ran_since_in, .stolen = t->stolen_since_in};
+    struct guest_ran ran;
 
+    gcpu_flush_task(g);
+    ran = (struct guest_ran){.run = t->ran_since_in, .stolen = t->stolen_since_in};
     if (k->ops->stopping) {
         crash_enter(k->ops->head.name, "stopping");
         k->ops->stopping(k, g->id, t, ran, why);
@@ -258,6 +264,8 @@ static void set_current(struct gcpu *g, struct task *t)
 
     task_state_time(t, TASK_WAITING);
     t->state = TASK_CURRENT;
+    gcpu_flush_task(g);
+    g->uncharged = 0;
     g->curr = t;
     if (t->refill) {
         t->refill = false;

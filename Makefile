@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-# Quiet by default; V=1 shows the commands. SAN=1 builds with ASan and UBSan, CC=clang with clang.
+# `make help` lists the targets. Quiet by default; V=1 shows the commands.
+#   CC=clang   the other compiler         SAN=1    with ASan and UBSan
+#   OPT=-O0    optimisation               WERROR=1 warnings are errors
+#   B=DIR      where everything is built: each compiler and variant has a folder of its own
 
 CC ?= gcc
 ifeq ($(origin CC),default)
@@ -7,70 +10,190 @@ CC := gcc
 endif
 V ?= 0
 Q = $(if $(filter 1,$(V)),,@)
-OPT ?= -O2
 SAN ?= 0
+WERROR ?= 0
+OPT_DEFAULT := $(if $(filter 1,$(SAN)),-O1,-O2)
+OPT ?= $(OPT_DEFAULT)
 CHECKS ?= $(if $(filter 1,$(SAN)),3,2)
+PREFIX ?= /usr/local
 
 VERSION := 0.1.0
 GIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
-B ?= build$(if $(filter clang,$(CC)),-clang)$(if $(filter 1,$(SAN)),-san)$(if $(filter-out -O2,$(OPT)),$(OPT))
+empty :=
+space := $(empty) $(empty)
+B ?= build$(if $(filter clang%,$(CC)),-clang)$(if $(filter 1,$(SAN)),-san)$(subst \
+	$(space),,$(filter-out $(OPT_DEFAULT),$(OPT)))
 PKGS := gsl yaml-0.1 libcjson sqlite3 zlib
 
-WARN := -Wall -Wextra -Wshadow -Wconversion
-CFLAGS_ALL = -std=c11 -D_POSIX_C_SOURCE=200809L $(WARN) -g $(OPT) -ffp-contract=off -Isim -I. \
-	-DTANDEM_CHECKS=$(CHECKS) $(shell pkg-config --cflags $(PKGS)) $(SANFLAGS) $(CFLAGS)
+# pkg-config is one of the packages that `make deps` brings: it is asked when something is compiled, not
+# when this file is read, and once only, because the answer replaces the question.
+pkg = $(if $(filter MISSING,$(1)),$(error a library or pkg-config is missing ($(PKGS)): run 'make deps'),$(1))
+PKG_CFLAGS = $(eval PKG_CFLAGS := $$(call pkg,$(shell \
+	pkg-config --cflags $(PKGS) 2>/dev/null || echo MISSING)))$(PKG_CFLAGS)
+PKG_LIBS = $(eval PKG_LIBS := $$(call pkg,$(shell \
+	pkg-config --libs $(PKGS) 2>/dev/null || echo MISSING)))$(PKG_LIBS)
+
+# No contraction to fused multiply-add: results are the same bytes from every build.
+WARN := -Wall -Wextra -Wshadow -Wconversion $(if $(filter 1,$(WERROR)),-Werror)
+BASE_CFLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -Isim -I. $(PKG_CFLAGS)
 ifeq ($(SAN),1)
 SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
-LIBS = $(shell pkg-config --libs $(PKGS)) -lm
+# What decides about an object, warnings apart; $(DEFS) are the constants of single files.
+BUILD_CFLAGS = $(BASE_CFLAGS) -g $(OPT) -DTANDEM_CHECKS=$(CHECKS) $(SANFLAGS) $(CFLAGS)
+CFLAGS_ALL = $(WARN) $(BUILD_CFLAGS) $(DEFS)
+LIBS = $(PKG_LIBS) -lm
+# Policies that are loaded at run time use functions of the program.
 LDFLAGS_ALL = $(SANFLAGS) -Wl,--export-dynamic $(LDFLAGS)
 
 SRC := $(wildcard sim/*.c sim/*/*.c models/*/*.c traces/*.c)
 OBJ := $(SRC:%.c=$(B)/%.o) $(B)/registry_table.o
-TESTSRC := $(wildcard tests/unit/*.c tests/conformance/*.c tests/models/*.c tests/theory/*.c \
-	tests/golden/*.c tests/reject/*.c)
-TESTOBJ := $(TESTSRC:%.c=$(B)/%.o)
+LIBOBJ := $(filter-out $(B)/sim/main.o,$(OBJ))
 POLICIES := $(wildcard models/*/*.c)
 
-.PHONY: all deps demo test bench check-layers format check-format lint cov install help clean \
-	test-bin FORCE
-all: $(B)/tandem
+# Folders of tests; KINDS="unit models" builds and runs these only.
+ALLKINDS := $(filter-out bench fuzz support,$(patsubst tests/%/,%,$(wildcard tests/*/)))
+KINDS ?= $(ALLKINDS)
+TESTSRC := $(wildcard $(KINDS:%=tests/%/*.c))
+TESTOBJ := $(TESTSRC:%.c=$(B)/%.o)
+TESTBIN := $(B)/tests/run-$(if $(filter-out $(KINDS),$(ALLKINDS)),$(subst $(space),-,$(strip $(KINDS))),all)
+BENCHBIN := $(B)/tests/bench/bench_hold $(B)/tests/bench/bench_sim
+FORMATTED = $(sort $(wildcard $(addsuffix /*.[ch],sim sim/* models/* traces tests/*)))
 
+# Targets that start with installing what is missing, and so begin with another make, use all CPUs
+# unless told otherwise.
+JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 2))
+SUBMAKE = $(MAKE) --no-print-directory $(JOBS)
+
+.DELETE_ON_ERROR:
+.PHONY: all deps deps-test demo test test-bin bench bench-bin check-layers format check-format lint \
+	cov install help clean FORCE
+
+all: $(B)/tandem ## build the program, build/tandem
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
+	@echo "  variables: CC=clang SAN=1 OPT=-O0 WERROR=1 V=1 B=DIR; for test: T=PATTERN KINDS=\"unit ...\" SHORT=1"
+
+# -- the program --
 $(B)/tandem: $(OBJ)
 	@echo "LD $@"
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 
-# Recorded in the build folder: a new revision rebuilds what carries it.
+# A new revision or other flags rebuild what they are part of: the stamps keep their time otherwise.
 $(B)/git.stamp: FORCE
-	@mkdir -p $(B)
+	@mkdir -p $(@D)
 	@echo '$(GIT)' | cmp -s - $@ || echo '$(GIT)' > $@
+$(B)/flags.stamp: FORCE
+	@mkdir -p $(@D)
+	@echo '$(CC) $(BUILD_CFLAGS)' | cmp -s - $@ || echo '$(CC) $(BUILD_CFLAGS)' > $@
 FORCE:
 
-$(B)/sim/run.o: CFLAGS += -DTANDEM_GIT='"$(GIT)"'
 $(B)/sim/run.o: $(B)/git.stamp
-$(B)/sim/%.o $(B)/tests/%.o: CFLAGS += -DTANDEM_VERSION='"$(VERSION)"' -DTANDEM_SOURCE_DIR='"$(CURDIR)"'
+$(B)/sim/run.o: DEFS += -DTANDEM_GIT='"$(GIT)"'
+$(B)/sim/%.o $(B)/tests/%.o: DEFS += -DTANDEM_VERSION='"$(VERSION)"' -DTANDEM_SOURCE_DIR='"$(CURDIR)"'
 
-$(B)/registry_table.c: $(POLICIES) sim/registry.sh | $(B)/
+# A policy is a file in models/: nobody lists it by hand.
+$(B)/registry_table.c: $(POLICIES) sim/registry.sh
+	@mkdir -p $(@D)
 	$(Q)sh sim/registry.sh $@ models
-$(B)/registry_table.o: $(B)/registry_table.c
+$(B)/registry_table.o: $(B)/registry_table.c $(B)/flags.stamp
 	@echo "CC $@"
 	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
-$(B)/%.o: %.c
+$(B)/%.o: %.c $(B)/flags.stamp
 	@mkdir -p $(@D)
 	@echo "CC $<"
 	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
-$(B)/:
-	@mkdir -p $@
+-include $(OBJ:.o=.d) $(TESTOBJ:.o=.d) $(BENCHBIN:=.d)
 
--include $(OBJ:.o=.d) $(TESTOBJ:.o=.d)
+# -- packages --
+deps: ## install the Debian packages that the program and its demo need (root or sudo)
+	@sh .ci/deps.sh build
+
+deps-test: ## the same with the packages of the tests
+	@sh .ci/deps.sh build test
+
+# -- first look --
+# A store that is older than the program or its inputs holds results of another time: it goes. One
+# that was interrupted is carried on.
+demo: deps ## sweep oversubscription over four policies, draw it, print the table
+	@$(SUBMAKE) all
+	@mkdir -p $(B)/demo
+	@if [ -e $(B)/demo/demo.db ] && \
+		[ -n "$$(find $(B)/tandem configs workloads traces/samples -newer $(B)/demo/demo.db)" ]; then \
+		rm -f $(B)/demo/demo.db*; fi
+	$(Q)$(B)/tandem sweep configs/demo.yaml -j 2 -o $(B)/demo/demo.db
+	$(Q)for format in svg png; do \
+		$(B)/tandem plot oversubscription $(B)/demo/demo.db -o $(B)/demo/oversubscription.$$format && \
+		echo "$(B)/demo/oversubscription.$$format" || exit; done
 
 # -- tests --
-$(B)/tests/all: $(filter-out $(B)/sim/main.o,$(OBJ)) $(TESTOBJ)
+$(TESTBIN): $(LIBOBJ) $(TESTOBJ)
+	@mkdir -p $(@D)
 	@echo "LD $@"
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lcriterion
-test-bin: $(B)/tests/all $(B)/tandem
+test-bin: $(TESTBIN) $(B)/tandem
 
-clean:
+test: deps-test ## build and run the tests; T='theory/*' picks, SHORT=1 leaves out the long ones
+	@$(SUBMAKE) test-bin
+	@T='$(T)' SAN='$(SAN)' $(if $(filter 1,$(SHORT)),TANDEM_SHORT=1) \
+		bash .ci/test.sh $(B) $(TESTBIN) $(KINDS)
+
+$(BENCHBIN): $(B)/tests/bench/%: tests/bench/%.c $(LIBOBJ)
+	@mkdir -p $(@D)
+	@echo "LD $@"
+	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP -MT $@ $(LDFLAGS_ALL) -o $@ $< $(LIBOBJ) $(LIBS)
+bench-bin: $(BENCHBIN)
+
+bench: deps ## cost per event of the queue and of whole simulations, and memory, as one table
+	@$(SUBMAKE) bench-bin
+	@sh tests/bench/table.sh $(B)/tests/bench
+
+# -- checks --
+check-layers: ## who includes, calls and names whom; the check itself is tried, too
+	@CC='$(CC)' CFLAGS='$(WARN) -Werror $(BASE_CFLAGS)' bash tests/layers.sh --self-test
+	@CC='$(CC)' CFLAGS='$(WARN) -Werror $(BASE_CFLAGS)' bash tests/layers.sh
+
+format: deps-test ## format all C files
+	$(Q)clang-format -i $(FORMATTED)
+
+check-format: deps-test ## fail where `make format` would change something
+	$(Q)clang-format --dry-run -Werror $(FORMATTED)
+
+# Three checks are off because this version is wrong about every place that it finds: an address taken
+# is taken for a value read (uninitvar) or a value kept (returnDanglingLifetime), and the index of a list
+# that ends in a sentinel for one out of bounds.
+lint: ## static analysis by cppcheck
+	@sh .ci/deps.sh build lint
+	$(Q)cppcheck -q -j2 --std=c11 --enable=warning,performance,portability --error-exitcode=1 \
+		--inline-suppr --suppress=uninitvar --suppress=returnDanglingLifetime \
+		--suppress=arrayIndexThenCheck -D_POSIX_C_SOURCE=200809L -Isim -I. sim models traces
+
+cov: deps-test ## line coverage by the tests, the long ones left out
+	@rm -rf build-cov/tests/*/*.gcda
+	@$(MAKE) --no-print-directory test B=build-cov OPT=-O1 SHORT=1 CC=gcc SAN=0 CFLAGS=--coverage \
+		LDFLAGS=--coverage
+	$(Q)gcovr --root . --object-directory build-cov --exclude tests/ --sort-percentage \
+		--gcov-ignore-parse-errors
+
+# -- installation --
+# An installed program finds its files below PREFIX: the sources that know the place are compiled anew.
+SHARE = $(PREFIX)/share/tandem
+PLACED := $(shell grep -l TANDEM_SOURCE_DIR sim/*.c sim/*/*.c)
+PLACEDOBJ := $(PLACED:%.c=$(B)/install/%.o)
+$(PLACEDOBJ): $(B)/install/%.o: %.c FORCE
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_ALL) -DTANDEM_SOURCE_DIR='"$(SHARE)"' -c -o $@ $<
+$(B)/install/tandem: $(filter-out $(PLACED:%.c=$(B)/%.o),$(OBJ)) $(PLACEDOBJ)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
+
+install: $(B)/install/tandem ## install below PREFIX (default /usr/local), staged in DESTDIR
+	$(Q)install -D -m 755 $< '$(DESTDIR)$(PREFIX)/bin/tandem'
+	$(Q)for file in $(wildcard configs/*.yaml configs/*/*.yaml workloads/*.yaml plots/*.gp \
+		traces/samples/*); do \
+		install -D -m 644 $$file '$(DESTDIR)$(SHARE)'/$$file || exit; done
+
+clean: ## remove everything that was built
 	rm -rf build build-*

@@ -36,17 +36,29 @@ static uint64_t mul(uint64_t a, uint64_t b)
     return a * b >> FRACTION_BITS;
 }
 
-/* What is left of a distance after dt > 0, in units of 2^-32. */
+/* What is left after less than a period, in units of 2^-32. */
+static uint64_t within_period(uint64_t dt)
+{
+    const uint64_t u = (dt << FRACTION_BITS) / (uint64_t)PERIOD;
+
+    return ONE - mul(u, series_a - mul(u, series_b - mul(u, series_c)));
+}
+
+/* What is left of a distance after dt > 0, in units of 2^-32. Most updates are less than a period
+ * apart. */
 static uint64_t remainder_after(ns_t dt)
 {
-    ns_t halvings = dt / HALF_LIFE;
-    ns_t in_half = dt % HALF_LIFE;
-    uint64_t u = ((uint64_t)(in_half % PERIOD) << FRACTION_BITS) / (uint64_t)PERIOD;
-    uint64_t within = ONE - mul(u, series_a - mul(u, series_b - mul(u, series_c)));
-    uint64_t left = left_after[in_half / PERIOD];
+    ns_t halvings, in_half;
+    uint64_t within, left;
 
+    if (dt < PERIOD)
+        return within_period((uint64_t)dt);
+    halvings = dt / HALF_LIFE;
     if (halvings > FRACTION_BITS)
         return 0;
+    in_half = dt % HALF_LIFE;
+    within = within_period((uint64_t)(in_half % PERIOD));
+    left = left_after[in_half / PERIOD];
     /* Both factors may be 2^32 itself, whose square does not fit. */
     return (within == ONE ? left : mul(left, within)) >> halvings;
 }

@@ -16,7 +16,7 @@ do for [f = 1:NFACET] {
     set yrange [0.5:NSERIES + 0.5]
     set xrange [0.5:NX + 0.5]
     if ((f - 1) % COLS == 0) { set label 6 SLABEL }
-    set cblabel (f % COLS == 0 || f == NFACET ? YLABEL : '') offset 0.4, 0 textcolor rgb INK
+    set cblabel (f % COLS == 0 || f == NFACET ? YLABEL : '') offset 2.2, 0 textcolor rgb INK
     set ytics ()
     set ytics scale 0
     do for [s = 1:NSERIES] { set ytics add (SERIES_TEXT[s] s) }

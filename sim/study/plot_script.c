@@ -197,7 +197,7 @@ static struct layout lay_out(const struct plot_grid *g, const struct plot_reques
     const double tics = (double)widest_text(&g->x) * EM_PER_CHAR;
 
     l.left = is_map(r) ? 3.2 + (double)widest_text(&g->series) * EM_PER_CHAR : 6.2;
-    l.right = is_map(r) ? 6.5 : 1.2;
+    l.right = is_map(r) ? 8.5 : 1.2;
     lay_out_panels(&l, g, r);
     lay_out_legend(&l, g, r);
     l.title = r->title || r->figure->title ? 2.2 : 0.6;
@@ -237,6 +237,19 @@ static void put_terminal(FILE *out, const struct layout *l, enum picture_format 
                 l->width * pt / 72, l->height * pt / 72, pt);
 }
 
+/* "axis: value"; without panels nothing. */
+static void facet_title(const struct plot_grid *g, size_t f, char out[LABEL_SIZE])
+{
+    char axis[LABEL_SIZE], value[LABEL_SIZE];
+
+    label_value(&g->facet, f, out);
+    if (!g->facet.path)
+        return;
+    label_axis(&g->facet, axis);
+    label_value(&g->facet, f, value);
+    snprintf(out, LABEL_SIZE, "%.80s: %.160s", axis, value);
+}
+
 static void put_panel(FILE *out, const struct layout *l, const struct plot_grid *g, size_t f,
                       double scale)
 {
@@ -252,7 +265,7 @@ static void put_panel(FILE *out, const struct layout *l, const struct plot_grid 
     for (size_t i = f * cells; i < (f + 1) * cells; i++)
         if (isfinite(g->cell[i].sum.mean))
             there++;
-    label_value(&g->facet, f, text);
+    facet_title(g, f, text);
     fprintf(out, "FACET[%zu] = ", f + 1);
     put_text(out, text);
     fprintf(out, "\nLEFT[%zu] = %.5f; RIGHT[%zu] = %.5f; TOP[%zu] = %.5f; BOTTOM[%zu] = %.5f\n",

@@ -125,9 +125,9 @@ Test(plot, texts_are_literal)
     strcpy(svg, fake_path("a.svg"));
     cr_assert(PLOT("oversubscription", store, "-o", svg, "--title", "100 % of 'it' {x}_y \"z\"",
                    "--xlabel", "a^b `id` \\n") == 0);
-    expect_text(svg, ">vm_0<", true);
-    expect_text(svg, ">a_b^c{d}<", true);
-    expect_text(svg, ">5% it's \"x\" `>PWNED` &amp; &lt;b><", true);
+    expect_text(svg, ">workload: vm_0<", true);
+    expect_text(svg, ">workload: a_b^c{d}<", true);
+    expect_text(svg, ">workload: 5% it's \"x\" `>PWNED` &amp; &lt;b><", true);
     expect_text(svg, ">100 % of 'it' {x}_y \"z\"<", true);
     cr_assert(PLOT("bars", store, "-o", fake_path("b.svg"), "--x", "workload") == 0);
     expect_text(fake_path("b.svg"), ">5% it's \"x\" `>PWNED` &amp; &lt;b><", true);

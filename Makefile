@@ -67,7 +67,7 @@ SUBMAKE = $(MAKE) --no-print-directory $(JOBS)
 
 .DELETE_ON_ERROR:
 .PHONY: all deps deps-test demo test test-bin bench bench-bin check-layers format check-format lint \
-	cov install help clean FORCE
+	cov fuzz fuzz-bin install help clean FORCE
 
 all: $(B)/tandem ## build the program, build/tandem
 
@@ -151,6 +151,21 @@ bench: deps ## cost per event of the queue and of whole simulations, and memory,
 	@$(SUBMAKE) bench-bin
 	@sh tests/bench/table.sh $(B)/tests/bench
 
+# Random bytes from a fixed seed, so that a second run tries the same ones; FUZZ=1000000 for longer.
+FUZZ ?= 20000
+FUZZSAN := address,undefined -fno-sanitize-recover=all
+FUZZBIN := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/*.c))
+$(FUZZBIN): $(B)/tests/fuzz/%: tests/fuzz/%.c $(LIBOBJ)
+	@mkdir -p $(@D)
+	@echo "LD $@"
+	$(Q)$(CC) $(CFLAGS_ALL) -fsanitize=fuzzer $(LDFLAGS_ALL) -o $@ $< $(LIBOBJ) $(LIBS)
+fuzz-bin: $(FUZZBIN)
+
+fuzz: deps-test ## damaged scenarios and traces through the readers, by libFuzzer
+	@$(SUBMAKE) fuzz-bin B=build-fuzz CC=clang OPT=-O1 SAN=0 CHECKS=3 \
+		CFLAGS='-fsanitize=fuzzer-no-link,$(FUZZSAN)' LDFLAGS='-fsanitize=$(FUZZSAN)'
+	@bash .ci/fuzz.sh build-fuzz $(FUZZ)
+
 # -- checks --
 check-layers: ## who includes, calls and names whom; the check itself is tried, too
 	@CC='$(CC)' CFLAGS='$(WARN) -Werror $(BASE_CFLAGS)' bash tests/layers.sh --self-test
@@ -171,10 +186,12 @@ lint: ## static analysis by cppcheck
 		--inline-suppr --suppress=uninitvar --suppress=returnDanglingLifetime \
 		--suppress=arrayIndexThenCheck -D_POSIX_C_SOURCE=200809L -Isim -I. sim models traces
 
+# Counts are added up in files by every process that ends. cli/badinput limits the size of files, and
+# would leave torn ones.
 cov: deps-test ## line coverage by the tests, the long ones left out
-	@rm -rf build-cov/tests/*/*.gcda
+	@mkdir -p build-cov && find build-cov -name '*.gcda' -delete
 	@$(MAKE) --no-print-directory test B=build-cov OPT=-O1 SHORT=1 CC=gcc SAN=0 CFLAGS=--coverage \
-		LDFLAGS=--coverage
+		LDFLAGS=--coverage T='!(cli/badinput)'
 	$(Q)gcovr --root . --object-directory build-cov --exclude tests/ --sort-percentage \
 		--gcov-ignore-parse-errors
 

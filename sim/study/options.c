@@ -64,7 +64,7 @@ static const struct option_spec *spec_of(const struct option_spec *spec, int opt
 }
 
 /* Refuses what getopt_long could not make sense of; `arg` is the argument as written. */
-static bool refuse(const struct options *o, const char *arg, int opt)
+static void refuse(const struct options *o, const char *arg, int opt)
 {
     const char *names[MAX_SPECS];
     const struct option_spec *s = optopt ? spec_of(o->spec, optopt) : NULL;
@@ -74,11 +74,11 @@ static bool refuse(const struct options *o, const char *arg, int opt)
 
     if (opt == ':') {
         options_error(o, "option '%s' needs a value", arg);
-        return false;
+        return;
     }
     if (s && strchr(arg, '=')) {
         options_error(o, "option '--%s' takes no value", s->name);
-        return false;
+        return;
     }
     for (s = o->spec; s->name && n < MAX_SPECS; s++)
         names[n++] = s->name;
@@ -88,7 +88,6 @@ static bool refuse(const struct options *o, const char *arg, int opt)
     }
     options_error(o, "unknown option '%s'%s%s%s", arg, near ? "; did you mean '--" : "",
                   near ? near : "", near ? "'?" : "");
-    return false;
 }
 
 bool options_read(struct options *o, const struct option_spec *spec, int argc, char **argv)
@@ -101,6 +100,7 @@ bool options_read(struct options *o, const struct option_spec *spec, int argc, c
     o->operand = calloc((size_t)argc + 1, sizeof(*o->operand));
     if (!o->given || !o->operand) {
         options_error(o, "out of memory");
+        options_free(o);
         return false;
     }
     make_tables(spec, &t);
@@ -111,8 +111,11 @@ bool options_read(struct options *o, const struct option_spec *spec, int argc, c
         opt = getopt_long(argc, argv, t.shorts, t.longs, NULL);
         if (opt == -1)
             break;
-        if (opt == '?' || opt == ':')
-            return refuse(o, argv[optind > at ? optind - 1 : at], opt);
+        if (opt == '?' || opt == ':') {
+            refuse(o, argv[optind > at ? optind - 1 : at], opt);
+            options_free(o);
+            return false;
+        }
         o->given[o->ngiven++] = (struct option_given){spec_of(spec, opt), optarg ? optarg : ""};
     }
     while (optind < argc)
@@ -124,6 +127,7 @@ void options_free(struct options *o)
 {
     free(o->given);
     free(o->operand);
+    *o = (struct options){0};
 }
 
 bool option_flag(const struct options *o, const char *name)

@@ -182,6 +182,7 @@ symbol_faults() { # MODEL...
             case $type in
             U)
                 for a in $allowed; do
+                    # shellcheck disable=SC2053 # a pattern
                     [[ $name == $a ]] && continue 2
                 done
                 echo "$f:$(line_of "$f" "$name"): a policy must not use '$name'"

@@ -21,7 +21,7 @@ void line_fini(struct line_source *s)
 
 static bool line_append(struct line *l, const char *p, size_t n)
 {
-    if (l->len + n > LINE_MAX_BYTES) {
+    if (n > LINE_MAX_BYTES - l->len) {
         l->overlong = true;
         n = LINE_MAX_BYTES - l->len;
     }

@@ -11,12 +11,6 @@ static int cfs_init(struct hyp *h)
     return fair_order_init(h, FAIR_CFS);
 }
 
-/* Linux derives its constants from the number of CPUs. */
-static void cfs_scale(void *params, int npcpus)
-{
-    fair_conf_scaled(params, npcpus);
-}
-
 const struct host_ops host_policy_cfs = {
     .head =
         {
@@ -25,7 +19,7 @@ const struct host_ops host_policy_cfs = {
             .summary = "completely fair scheduler, Linux 4.9 to 6.5",
             .params = fair_cfs_params,
             .params_size = sizeof(struct fair_conf),
-            .scale = cfs_scale,
+            .scale = fair_order_scale,
             .cpu_size = sizeof(struct fair_order_cpu),
             .unit_size = sizeof(struct fair_order_unit),
         },

@@ -22,12 +22,6 @@ static int eevdf_select(struct hyp *h, struct vcpu *v, int prev, enum wake_why w
     return hyp_select_default(h, v, prev);
 }
 
-/* Linux derives its constants from the number of CPUs. */
-static void eevdf_scale(void *params, int npcpus)
-{
-    fair_conf_scaled(params, npcpus);
-}
-
 const struct host_ops host_policy_eevdf = {
     .head =
         {
@@ -36,7 +30,7 @@ const struct host_ops host_policy_eevdf = {
             .summary = "earliest eligible virtual deadline first, Linux 6.6 and later",
             .params = fair_eevdf_params,
             .params_size = sizeof(struct fair_conf),
-            .scale = eevdf_scale,
+            .scale = fair_order_scale,
             .cpu_size = sizeof(struct fair_order_cpu),
             .unit_size = sizeof(struct fair_order_unit),
         },

@@ -176,12 +176,6 @@ static void queued(void *arg, struct pcpu *p, struct vcpu *v)
         idle_rival(curr);
 }
 
-static bool wants(void *arg, const struct vcpu *v)
-{
-    (void)arg;
-    return ((const struct xvcpu *)v->owner)->g->busy;
-}
-
 static ns_t guest_time(void *arg, const struct vcpu *v)
 {
     const struct xvcpu *x = v->owner;
@@ -203,7 +197,6 @@ const struct host_hooks cross_host_hooks = {
     .idle = pcpu_idle,
     .tick = tick,
     .queued = queued,
-    .wants = wants,
     .guest_time = guest_time,
     .count = count,
 };

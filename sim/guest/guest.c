@@ -93,7 +93,6 @@ static void init_task(struct guest *k, struct task *t, const struct task_spec *s
     t->guest = k;
     t->spec = s;
     t->id = (int)(t - k->task);
-    t->instance = instance;
     t->peers = peers_of(k, s);
     t->pin = s->spread ? instance % k->ncpus : s->vcpu >= 0 ? (int)(s->vcpu % k->ncpus) : -1;
     t->cpu = t->pin >= 0 ? t->pin : t->id % k->ncpus;

@@ -131,7 +131,6 @@ struct task {
     ns_t stamp;    /* open time of the last message received, -1 none */
     ns_t release;  /* periodic timer */
     int last_open; /* mark opened last: its time travels with messages, -1 none */
-    int instance;  /* k-th of its template */
     struct event timer;
     struct device *device;
     ns_t pending_amount; /* service time drawn for a device */

@@ -128,3 +128,8 @@ bool fair_order_boost(struct hyp *h, struct pcpu *p, struct vcpu *v)
     (void)h;
     return fair_prefer(&cpu_of(p)->queue, &unit_of(v)->entity);
 }
+
+void fair_order_scale(void *params, int npcpus)
+{
+    fair_conf_scaled(params, npcpus);
+}

@@ -36,6 +36,8 @@ bool fair_order_preempts(struct hyp *h, struct pcpu *p, struct vcpu *curr, struc
 void fair_order_stopping(struct hyp *h, struct pcpu *p, struct vcpu *v, struct host_ran ran,
                          enum stop_why why);
 bool fair_order_yield(struct hyp *h, struct vcpu *from, struct vcpu *to);
+/* Linux derives the constants from the number of CPUs. */
+void fair_order_scale(void *params, int npcpus);
 bool fair_order_boost(struct hyp *h, struct pcpu *p, struct vcpu *v);
 
 #endif

@@ -105,8 +105,6 @@ struct host_hooks {
     void (*queued)(void *arg, struct pcpu *p, struct vcpu *v);
     /* READY v left p's ordering for another pCPU's. Fewer rivals. May only wake. */
     void (*unqueued)(void *arg, struct pcpu *p, struct vcpu *v);
-    /* Does v want the pCPU for real work (its guest is BUSY)? For published load. */
-    bool (*wants)(void *arg, const struct vcpu *v);
     /* Part of the last run (since run_start) that was guest work; for `running/stopping`
      * accounting. Up to now, and asked before `leaving` when a decision may yet keep v. */
     ns_t (*guest_time)(void *arg, const struct vcpu *v);

@@ -12,6 +12,7 @@
 
 #include "obs/json.h"
 #include "obs/resultfile.h"
+#include "obs/text.h"
 
 static const char percentile_definition[] =
     "The q-quantile of N samples is the smallest recorded value v such that at least ceil(q * N) "
@@ -213,22 +214,6 @@ int result_write_json(FILE *out, const struct manifest *m, struct run_values *co
     return failed;
 }
 
-/* RFC 4180: quoted when it must be, quotes doubled. */
-static void put_csv_text(FILE *out, const char *text)
-{
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
-}
-
 static void put_csv_number(FILE *out, double v)
 {
     if (isfinite(v))
@@ -242,7 +227,7 @@ static void put_csv_row(FILE *out, struct run_values *const *runs, int n, int ro
         const struct summary s = run_summary(runs, n, row, (enum metric_id)i);
 
         if (row > 0)
-            put_csv_text(out, result_vm(runs[0], row - 1));
+            text_put_csv(out, result_vm(runs[0], row - 1));
         fprintf(out, ",%s,", m->key);
         put_csv_number(out, s.mean);
         fputc(',', out);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "obs/resultfile.h"
+#include "obs/text.h"
 
 #define NUMBER   32
 #define MAX_COLS 5
@@ -20,22 +21,6 @@ static const enum metric_id vm_metrics[] = {METRIC_THROUGHPUT, METRIC_LATENCY_P5
 #define VM_METRICS ((int)(sizeof(vm_metrics) / sizeof(vm_metrics[0])))
 #define VMS_MIN    2
 #define VMS_MAX    8
-
-/* Characters, not bytes, so that names outside ASCII keep the columns straight. */
-static int width_of(const char *text)
-{
-    int n = 0;
-
-    for (; *text; text++)
-        n += ((unsigned char)*text & 0xc0) != 0x80;
-    return n;
-}
-
-static void put_text(FILE *out, const char *text)
-{
-    for (; *text; text++)
-        fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, out);
-}
 
 /* Digits after the point that give `v` six significant digits; -1 where plain notation gets long.
  */
@@ -107,13 +92,13 @@ static void grid_put_line(const struct grid *g, FILE *out, int l, const int *wid
 {
     for (int c = 0; c < g->cols; c++) {
         const char *text = g->line[l].text[c];
-        const int pad = width[c] - width_of(text);
+        const int pad = width[c] - text_width(text);
 
         if (c > 0)
             fputs("  ", out);
         if (!g->left[c])
             fprintf(out, "%*s", pad, "");
-        put_text(out, text);
+        text_put(out, text);
         if (g->left[c] && c < g->cols - 1)
             fprintf(out, "%*s", pad, "");
     }
@@ -127,8 +112,8 @@ static int grid_put(struct grid *g, FILE *out)
 
     for (int l = 0; !g->failed && l < g->lines; l++)
         for (int c = 0; c < g->cols; c++)
-            if (width_of(g->line[l].text[c]) > width[c])
-                width[c] = width_of(g->line[l].text[c]);
+            if (text_width(g->line[l].text[c]) > width[c])
+                width[c] = text_width(g->line[l].text[c]);
     for (int l = 0; !g->failed && l < g->lines; l++)
         grid_put_line(g, out, l, width);
     for (int l = 0; l < g->lines; l++)
@@ -141,12 +126,12 @@ static int grid_put(struct grid *g, FILE *out)
 static void put_heading(FILE *out, const struct manifest *m, int n)
 {
     if (m->scenario_file) {
-        put_text(out, m->scenario_file);
+        text_put(out, m->scenario_file);
         fputs(": ", out);
     }
     if (m->machine) {
         fputs("machine ", out);
-        put_text(out, m->machine);
+        text_put(out, m->machine);
         fputs(", ", out);
     }
     fprintf(out, "seed %" PRIu64 ", %d replication%s\n\n", m->seed, n, n == 1 ? "" : "s");

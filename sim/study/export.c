@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "obs/json.h"
+#include "obs/text.h"
 #include "study/dataset.h"
 #include "study/quantity.h"
 
@@ -93,25 +94,10 @@ static void table_free(struct table *t)
     free(t->row);
 }
 
-static void put_field(FILE *out, const char *text)
-{
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
-}
-
 static void put_head(FILE *out, const struct table *t)
 {
     for (size_t i = 0; i < t->naxes; i++) {
-        put_field(out, t->axis[i]);
+        text_put_csv(out, t->axis[i]);
         fputc(',', out);
     }
     fprintf(out, "seed,replication,version%s,scenario,fingerprint", t->policy ? ",policy" : "");
@@ -124,14 +110,14 @@ static void put_head(FILE *out, const struct table *t)
 static void put_line(FILE *out, const struct table *t, const struct row *r)
 {
     for (size_t i = 0; i < t->naxes; i++) {
-        put_field(out, label_of(r->point, t->axis[i]));
+        text_put_csv(out, label_of(r->point, t->axis[i]));
         fputc(',', out);
     }
     fprintf(out, "%" PRIu64 ",%" PRId64 ",", r->run->seed, r->run->replication);
-    put_field(out, r->point->version);
+    text_put_csv(out, r->point->version);
     if (t->policy) {
         fputc(',', out);
-        put_field(out, r->point->policy);
+        text_put_csv(out, r->point->policy);
     }
     fprintf(out, ",%s,%s", r->point->hash, r->run->fingerprint);
     for (int m = 0; m < METRIC_COUNT; m++) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "obs/text.h"
 #include "study/summary.h"
 
 /* What is shown when the sweep names no metrics, as far as it has values. */
@@ -16,23 +17,6 @@ struct grid {
     size_t cols, lines, left; /* the first `left` columns are text */
     char **cell;              /* lines * cols, NULL where memory ran out */
 };
-
-/* Characters, not bytes. */
-static int width_of(const char *text)
-{
-    int n = 0;
-
-    for (; *text; text++)
-        n += ((unsigned char)*text & 0xc0) != 0x80;
-    return n;
-}
-
-/* Labels come from a file, and go to a terminal. */
-static void put_text(FILE *out, const char *text)
-{
-    for (; *text; text++)
-        fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, out);
-}
 
 static bool grid_new(struct grid *g, size_t cols, size_t lines, size_t left)
 {
@@ -58,8 +42,8 @@ static int column_width(const struct grid *g, size_t col)
     int widest = 0;
 
     for (size_t l = 0; l < g->lines; l++)
-        if (width_of(grid_get(g, l, col)) > widest)
-            widest = width_of(grid_get(g, l, col));
+        if (text_width(grid_get(g, l, col)) > widest)
+            widest = text_width(grid_get(g, l, col));
     return widest;
 }
 
@@ -73,13 +57,13 @@ static int grid_put(struct grid *g, FILE *out)
     for (size_t l = 0; width && l < g->lines; l++)
         for (size_t c = 0; c < g->cols; c++) {
             const char *text = grid_get(g, l, c);
-            const int pad = width[c] - width_of(text);
+            const int pad = width[c] - text_width(text);
             const bool last = c + 1 == g->cols;
 
             missing = missing || !g->cell[l * g->cols + c];
             if (c >= g->left)
                 fprintf(out, "%*s", pad, "");
-            put_text(out, text);
+            text_put(out, text);
             if (c < g->left && !last)
                 fprintf(out, "%*s", pad, "");
             fputs(last ? "\n" : "  ", out);

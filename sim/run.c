@@ -124,7 +124,7 @@ static int add_vm(struct run *r, int index, int group, int64_t k, char why[160])
         .allowed = r->allowed,
         .weight = v->weight ? v->weight : 1024,
         .start = v->start + k * v->stagger,
-        .work = v->workload,
+        .work = v->workload[(size_t)k % v->nworkloads],
         .conf = &v->guest_conf,
         .ops = v->guest.ops,
         .params = v->guest.params,

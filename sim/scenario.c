@@ -90,8 +90,11 @@ static void read_all(struct reader *r)
 
 static void free_notes(struct reader *r)
 {
-    for (int i = 0; r->note && i < r->s->nvms; i++)
-        free(r->note[i].workload_name);
+    for (int i = 0; r->note && i < r->s->nvms; i++) {
+        for (size_t k = 0; k < r->s->vm[i].nworkloads; k++)
+            free(r->note[i].work[k].name);
+        free(r->note[i].work);
+    }
     free(r->note);
     free(r->dir);
 }
@@ -153,7 +156,9 @@ static void free_vm(struct vm_spec *vm)
     free(vm->pin);
     free(vm->guest.params);
     free(vm->idle.params);
-    workload_free(vm->workload);
+    for (size_t k = 0; k < vm->nworkloads; k++)
+        workload_free(vm->workload[k]);
+    free(vm->workload);
 }
 
 void scenario_free(struct scenario *s)

@@ -53,10 +53,18 @@ struct vm_spec {
     struct policy_choice guest;
     struct guest_conf guest_conf;
     struct policy_choice idle;
-    struct workload *workload;
+    struct workload **workload; /* VM k of the group runs workload[k % nworkloads] */
+    size_t nworkloads;
+    bool mix; /* given as a list */
 };
 
 enum host_placement { PLACE_FLOAT, PLACE_PINNED };
+
+/* PLACE_PINNED: the order in which the pool is dealt for the first time. */
+enum pinned_order {
+    PINNED_SHUFFLED,
+    PINNED_CORES /* core by core, the threads of a core one after the other */
+};
 
 struct scenario {
     char *file;
@@ -66,6 +74,7 @@ struct scenario {
     int64_t replications;
     struct host_conf host;
     enum host_placement placement;
+    enum pinned_order pinned_order;
     struct policy_choice scheduler;
     int *pool; /* pCPUs that the oversubscription counts, default all */
     size_t npool;

@@ -154,11 +154,25 @@ static void put_machine(struct json *j, const struct machine *m)
     json_close(j);
 }
 
+/* What is not said otherwise is written as a word. */
+static void put_placement(struct json *j, const struct scenario *s)
+{
+    if (s->placement == PLACE_FLOAT || s->pinned_order == PINNED_SHUFFLED) {
+        json_string(j, "placement", s->placement == PLACE_PINNED ? "pinned" : "float");
+        return;
+    }
+    json_object(j, "placement", false);
+    json_object(j, "pinned", false);
+    json_string(j, "order", "cores");
+    json_close(j);
+    json_close(j);
+}
+
 static void put_host(struct json *j, const struct scenario *s)
 {
     json_object(j, "host", false);
     put_policy(j, "scheduler", &s->scheduler);
-    json_string(j, "placement", s->placement == PLACE_PINNED ? "pinned" : "float");
+    put_placement(j, s);
     put_params(j, host_params, &s->host);
     put_real(j, "io_cpu", s->io_cpu);
     json_array(j, "cstates", false);
@@ -188,10 +202,16 @@ static void put_vm(struct json *j, const struct vm_spec *vm, const struct vm_not
     put_params(j, guest_params, &vm->guest_conf);
     json_close(j);
     put_policy(j, "idle", &vm->idle);
-    json_object(j, "workload", false);
-    json_string(j, "name", note->workload_name);
-    json_string(j, "hash", note->workload_hash);
-    json_close(j);
+    if (vm->mix)
+        json_array(j, "mix", false);
+    for (size_t k = 0; k < vm->nworkloads; k++) {
+        json_object(j, vm->mix ? NULL : "workload", false);
+        json_string(j, "name", note->work[k].name);
+        json_string(j, "hash", note->work[k].hash);
+        json_close(j);
+    }
+    if (vm->mix)
+        json_close(j);
     json_close(j);
 }
 

@@ -94,6 +94,27 @@ static void read_float(struct reader *r, const struct conf_node *host, const str
     read_alias(r, host, conf_get(map, "balance"), offsetof(struct host_conf, balance));
 }
 
+/* {pinned: {order: cores}} */
+static void read_pinned(struct reader *r, const struct conf_node *map)
+{
+    static const char *const NAMES[] = {"order"};
+    static const char *const ORDERS[] = {[PINNED_SHUFFLED] = "shuffled", [PINNED_CORES] = "cores"};
+    const struct conf_node *order = conf_get(map, "order");
+    const char *text = order ? conf_str(order, r->e) : NULL;
+
+    if (is_empty(map) || !parts_mapping(map, "pinned", r->e))
+        return;
+    conf_only_keys(map, NAMES, 1, "pinned", r->e);
+    for (int i = 0; text && i < 2; i++) {
+        if (strcmp(ORDERS[i], text) == 0) {
+            r->s->pinned_order = (enum pinned_order)i;
+            return;
+        }
+    }
+    if (text)
+        parts_unknown(r->e, order, "order", text, ORDERS, 2);
+}
+
 static void read_placement(struct reader *r, const struct conf_node *host)
 {
     const struct conf_node *n = conf_get(host, "placement");
@@ -105,10 +126,14 @@ static void read_placement(struct reader *r, const struct conf_node *host)
     if (name && strcmp(name, "float") == 0) {
         if (map)
             read_float(r, host, map);
-    } else if (name && !map && strcmp(name, "pinned") == 0) {
+    } else if (name && strcmp(name, "pinned") == 0) {
         r->s->placement = PLACE_PINNED;
+        if (map)
+            read_pinned(r, map);
     } else {
-        conf_error(r->e, n, "placement is float, pinned or {float: {wake: ..., balance: on}}");
+        conf_error(r->e, n,
+                   "placement is float, pinned, {float: {wake: ..., balance: on}} or "
+                   "{pinned: {order: cores}}");
     }
 }
 

@@ -7,12 +7,17 @@
 #include "registry.h"
 #include "scenario.h"
 
+/* What is known of a VM's workload beyond its struct workload. */
+struct work_note {
+    const struct conf_node *node;
+    char *name; /* base name, no folder */
+    char hash[33];
+};
+
 /* What is known of a VM entry beyond its struct vm_spec, which is in step with it. */
 struct vm_note {
     const struct conf_node *node;
-    const struct conf_node *workload_node;
-    char *workload_name; /* base name, no folder */
-    char workload_hash[33];
+    struct work_note *work; /* in step with vm_spec.workload */
 };
 
 struct reader {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Pinned fill: which pCPU each vCPU gets when the host pins and the VM names no list. vCPUs are
- * dealt lap by lap over the pool, each lap in an order drawn from the seed.
+ * dealt lap by lap over the pool, each lap in an order drawn from the seed; under `order: cores` the
+ * first goes core by core instead, so that the first VMs sit on whole cores.
  *
  * Always true: each lap is a permutation of the pool; two vCPUs of a VM that is no larger than the
  * pool never share a pCPU, also when the VM straddles two laps. Among the orders that allow this
- * each is equally likely.
+ * each is equally likely, where an order is drawn.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,28 @@ static void deal_lap(struct dealer *d, uint64_t seed, uint64_t lap, int rest)
     shuffle(d->order, nfree, &rng);
     shuffle(d->order + rest, d->npool - rest, &rng);
     memset(d->taken, 0, (size_t)d->npool * sizeof(*d->taken));
+}
+
+/* The whole pool, core by core in the order in which the cores first appear in it. */
+static void deal_cores(struct dealer *d)
+{
+    const struct topology_conf *c = &d->s->machine.topo;
+    const int ncores =
+        (int)(c->sockets * c->nodes_per_socket * c->groups_per_node * c->cores_per_group);
+    int *place = parts_alloc((size_t)(ncores * c->threads_per_core), sizeof(*place));
+    int n = 0;
+
+    for (int i = 0; i < d->npool; i++)
+        place[d->s->pool[i]] = i + 1; /* 0: not in the pool */
+    for (int i = 0; i < d->npool; i++) {
+        for (int pcpu = d->s->pool[i] % ncores; pcpu < machine_npcpus(&d->s->machine);
+             pcpu += ncores) {
+            if (place[pcpu] > 0)
+                d->order[n++] = place[pcpu] - 1;
+            place[pcpu] = 0;
+        }
+    }
+    free(place);
 }
 
 /* vCPUs of the VM that vCPU g belongs to which come after g - 1, and those which come before g. */
@@ -100,7 +123,10 @@ static void deal(const struct scenario *s, uint64_t seed, int64_t n, int *out)
 
             for (int64_t k = 1; straddles && k <= at.before; k++)
                 d.taken[d.order[d.npool - k]] = true;
-            deal_lap(&d, seed, (uint64_t)(g / d.npool), straddles ? (int)at.rest : 0);
+            if (g == 0 && s->pinned_order == PINNED_CORES)
+                deal_cores(&d);
+            else
+                deal_lap(&d, seed, (uint64_t)(g / d.npool), straddles ? (int)at.rest : 0);
         }
         out[g] = s->pool[d.order[place]];
     }

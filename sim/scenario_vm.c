@@ -15,6 +15,7 @@
 
 #define VCPUS_MAX  4096 /* of one VM */
 #define GROUPS_MAX 10000
+#define MIX_MAX    10000
 #define TOTAL_MAX  1000000 /* vCPUs of a scenario */
 
 static const struct conf_node *entry_key(const struct reader *r, int vm, const char *key)
@@ -120,8 +121,9 @@ static bool ends_with(const char *text, const char *end)
 }
 
 /* A recorded trace becomes the text of a program, which is read as any other. */
-static struct workload *load_trace(struct reader *r, int i, const struct conf_node *at,
-                                   const char *path, const struct trace_import_options *o)
+static struct workload *load_trace(struct reader *r, struct work_note *note,
+                                   const struct conf_node *at, const char *path,
+                                   const struct trace_import_options *o)
 {
     char *error = NULL, *text = trace_import_text(path, o, &error);
     struct conf_tree *t = NULL;
@@ -132,36 +134,36 @@ static struct workload *load_trace(struct reader *r, int i, const struct conf_no
     else
         t = conf_read_text(path, text, strlen(text), r->e);
     if (t)
-        w = workload_from_node(conf_root(t), r->note[i].workload_name, path, ".",
-                               r->note[i].workload_hash, r->e);
+        w = workload_from_node(conf_root(t), note->name, path, ".", note->hash, r->e);
     conf_free(t);
     free(text);
     free(error);
     return w;
 }
 
-static struct workload *load_named(struct reader *r, int i, const struct conf_node *at,
-                                   const struct trace_import_options *o)
+static struct workload *load_named(struct reader *r, struct work_note *note,
+                                   const struct conf_node *at, const struct trace_import_options *o)
 {
     char *path = find_or_report(FIND_WORKLOAD, r->dir, at, r->e);
     struct workload *w = NULL;
 
     if (!path)
         return NULL;
-    r->note[i].workload_name = parts_base(path);
+    note->name = parts_base(path);
     if (ends_with(path, ".yaml"))
-        w = workload_load(path, r->note[i].workload_hash, r->e);
+        w = workload_load(path, note->hash, r->e);
     else
-        w = load_trace(r, i, at, path, o);
+        w = load_trace(r, note, at, path, o);
     free(path);
     return w;
 }
 
 /* {trace: FILE, mode: closed|open} */
-static struct workload *load_trace_entry(struct reader *r, int i, const struct conf_node *n)
+static struct workload *load_trace_entry(struct reader *r, struct work_note *note)
 {
     static const char *const NAMES[] = {"trace", "mode"};
     static const char *const MODES[] = {[TRACE_CLOSED] = "closed", [TRACE_OPEN] = "open"};
+    const struct conf_node *n = note->node;
     const struct conf_node *mode = conf_get(n, "mode");
     const char *text = mode ? conf_str(mode, r->e) : MODES[TRACE_CLOSED];
     struct trace_import_options o;
@@ -179,42 +181,59 @@ static struct workload *load_trace_entry(struct reader *r, int i, const struct c
     o.mode = (enum trace_mode)chosen;
     /* Timed wake-ups lie in the past on a second lap. */
     o.loop = o.loop && o.mode == TRACE_CLOSED;
-    return load_named(r, i, conf_get(n, "trace"), &o);
+    return load_named(r, note, conf_get(n, "trace"), &o);
 }
 
 /* {name: NAME, hash: HASH}: as a name, and nothing else may have that name by now. */
-static struct workload *load_recorded(struct reader *r, int i, const struct conf_node *n)
+static struct workload *load_recorded(struct reader *r, struct work_note *note)
 {
     static const char *const NAMES[] = {"name", "hash"};
+    const struct conf_node *n = note->node;
     const struct conf_node *hash = conf_get(n, "hash");
-    struct workload *w = load_named(r, i, conf_get(n, "name"), NULL);
+    struct workload *w = load_named(r, note, conf_get(n, "name"), NULL);
     const char *text = hash ? conf_str(hash, r->e) : NULL;
 
     conf_only_keys(n, NAMES, 2, "workload", r->e);
-    if (w && text && strcmp(text, r->note[i].workload_hash) != 0)
+    if (w && text && strcmp(text, note->hash) != 0)
         conf_error(r->e, hash, "workload '%s' has changed: its hash is %s now", w->name,
-                   r->note[i].workload_hash);
+                   note->hash);
     return w;
 }
 
-static void read_workload(struct reader *r, int i)
+static struct workload *load_workload(struct reader *r, struct work_note *note)
 {
-    const struct conf_node *n = entry_key(r, i, "workload");
-    struct vm_note *note = &r->note[i];
+    const struct conf_node *n = note->node;
 
-    note->workload_node = n;
-    if (!n) {
-        conf_error(r->e, note->node, "VM '%s' needs a 'workload'", r->s->vm[i].name);
-    } else if (n->kind == CONF_SCALAR) {
-        r->s->vm[i].workload = load_named(r, i, n, NULL);
-    } else if (conf_get(n, "trace")) {
-        r->s->vm[i].workload = load_trace_entry(r, i, n);
-    } else if (conf_get(n, "name")) {
-        r->s->vm[i].workload = load_recorded(r, i, n);
-    } else {
-        note->workload_name = parts_copy("inline");
-        r->s->vm[i].workload =
-            workload_from_node(n, "inline", n->file, r->dir, note->workload_hash, r->e);
+    if (n->kind == CONF_SCALAR)
+        return load_named(r, note, n, NULL);
+    if (conf_get(n, "trace"))
+        return load_trace_entry(r, note);
+    if (conf_get(n, "name"))
+        return load_recorded(r, note);
+    note->name = parts_copy("inline");
+    return workload_from_node(n, "inline", n->file, r->dir, note->hash, r->e);
+}
+
+/* Either one workload for all VMs of the group, or a list dealt to them in turn. */
+static void read_workloads(struct reader *r, int i)
+{
+    const struct conf_node *one = entry_key(r, i, "workload"), *mix = entry_key(r, i, "mix");
+    struct vm_spec *vm = &r->s->vm[i];
+
+    if (!one && !mix)
+        conf_error(r->e, r->note[i].node, "VM '%s' needs a 'workload' (or a 'mix')", vm->name);
+    else if (one && mix)
+        conf_error_key(r->e, mix, "VM '%s' has either a workload or a mix", vm->name);
+    else if (mix && (mix->kind != CONF_SEQ || mix->n == 0 || mix->n > MIX_MAX))
+        conf_error(r->e, mix, "mix is a list of workloads, with at least one");
+    else
+        vm->nworkloads = mix ? mix->n : 1;
+    vm->mix = mix != NULL;
+    vm->workload = parts_alloc(vm->nworkloads, sizeof(*vm->workload));
+    r->note[i].work = parts_alloc(vm->nworkloads, sizeof(*r->note[i].work));
+    for (size_t k = 0; k < vm->nworkloads; k++) {
+        r->note[i].work[k].node = mix ? mix->child[k] : one;
+        vm->workload[k] = load_workload(r, &r->note[i].work[k]);
     }
 }
 
@@ -227,22 +246,30 @@ static bool has_samples(const struct workload *w)
     return false;
 }
 
-/* What depends on both the VM and its program. */
-static void check_workload(struct reader *r, int i)
+static void check_task(struct reader *r, const struct vm_spec *vm, const struct workload *w,
+                       const struct task_spec *t, const struct conf_node *at)
 {
-    const struct vm_spec *vm = &r->s->vm[i];
-    const struct workload *w = vm->workload;
+    if (t->vcpu >= vm->vcpus)
+        conf_error(r->e, at,
+                   "task '%s' of workload '%s' is bound to vCPU %" PRId64
+                   ", but VM '%s' has only %" PRId64,
+                   t->name, w->name, t->vcpu, vm->name, vm->vcpus);
+    for (int k = 0; k < t->nops; k++)
+        if (t->op[k].code == OP_POKE && t->op[k].obj >= vm->vcpus)
+            conf_error(r->e, at,
+                       "task '%s' of workload '%s' pokes vCPU %d (line %d), but VM '%s' has only "
+                       "%" PRId64,
+                       t->name, w->name, t->op[k].obj, t->op[k].line, vm->name, vm->vcpus);
+}
 
-    if (!w)
-        return;
+/* What depends on both the VM and its program. */
+static void check_workload(struct reader *r, const struct vm_spec *vm, const struct workload *w,
+                           const struct conf_node *at)
+{
     for (int k = 0; k < w->ntasks; k++)
-        if (w->task[k].vcpu >= vm->vcpus)
-            conf_error(r->e, r->note[i].workload_node,
-                       "task '%s' of workload '%s' is bound to vCPU %" PRId64
-                       ", but VM '%s' has only %" PRId64,
-                       w->task[k].name, w->name, w->task[k].vcpu, vm->name, vm->vcpus);
+        check_task(r, vm, w, &w->task[k], at);
     if (vm->role == ROLE_MEASURED && r->s->warmup == 0 && !r->allow_cold && has_samples(w))
-        conf_error(r->e, r->note[i].workload_node,
+        conf_error(r->e, at,
                    "workload '%s' measures latency: add 'warmup: 200ms' (or 'allow_cold: true', to "
                    "measure from the first moment on)",
                    w->name);
@@ -250,8 +277,9 @@ static void check_workload(struct reader *r, int i)
 
 static void read_vm(struct reader *r, int i)
 {
-    static const char *const NAMES[] = {"name",   "role",  "pin",     "count", "fill", "vcpus",
-                                        "weight", "start", "stagger", "guest", "idle", "workload"};
+    static const char *const NAMES[] = {"name",  "role",     "pin",   "count",   "fill",
+                                        "vcpus", "weight",   "start", "stagger", "guest",
+                                        "idle",  "workload", "mix"};
 
     conf_only_keys(r->note[i].node, NAMES, sizeof(NAMES) / sizeof(NAMES[0]), "VM", r->e);
     r->s->vm[i] = (struct vm_spec){.count = 1, .vcpus = 1, .weight = 1024};
@@ -261,8 +289,10 @@ static void read_vm(struct reader *r, int i)
     read_pin(r, i);
     read_guest(r, i);
     read_times(r, i);
-    read_workload(r, i);
-    check_workload(r, i);
+    read_workloads(r, i);
+    for (size_t k = 0; k < r->s->vm[i].nworkloads; k++)
+        if (r->s->vm[i].workload[k])
+            check_workload(r, &r->s->vm[i], r->s->vm[i].workload[k], r->note[i].work[k].node);
 }
 
 /* -- oversubscription -- */

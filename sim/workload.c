@@ -87,7 +87,8 @@ static void read_place(struct parser *p, const struct conf_node *n, struct task_
 
 static void read_start(struct parser *p, const struct conf_node *n, struct task_spec *t)
 {
-    if (amount_read(n, p->dir, &t->start_dist, p->e) && t->start_dist.kind == DIST_CONST) {
+    if (amount_read_spread(p, n, &t->start_dist, &t->start_spread) &&
+        t->start_dist.kind == DIST_CONST && t->start_spread == 0) {
         t->start = (ns_t)t->start_dist.a;
         t->start_dist.a = 0;
     }

@@ -18,7 +18,8 @@ struct workload *workload_from_node(const struct conf_node *n, const char *name,
 /* The same from a file; its base name is the workload's name. */
 struct workload *workload_load(const char *path, char hash[33], struct conf_errors *e);
 
-/* An amount: "2ms", {exponential: 2ms}, ... False with errors, and nothing to free then. */
+/* An amount without a spread: "2ms", {exponential: 2ms}, ... False with errors, and nothing to free
+ * then. */
 bool amount_read(const struct conf_node *n, const char *dir, struct dist *out,
                  struct conf_errors *e);
 

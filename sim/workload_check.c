@@ -148,10 +148,13 @@ static void check_inherit(const struct checker *c, int i)
     while (k >= 0 &&
            (op[k].code == OP_MARK_OP || op[k].code == OP_MARK_OPEN || op[k].code == OP_MARK_CLOSE))
         k--;
-    if (k < 0 || op[k].code != OP_RECV)
-        conf_error(c->p->e, c->at[i],
-                   "task '%s': inherit takes the time of a message: it must follow a recv",
-                   c->task->name);
+    if (k < 0 || !(op[k].code == OP_RECV || op[k].code == OP_IO || op[k].code == OP_SLEEP ||
+                   op[k].code == OP_TIMER))
+        conf_error(
+            c->p->e, c->at[i],
+            "task '%s': inherit takes the time of a message or an interrupt: it must follow a "
+            "recv, an io, a sleep or a timer",
+            c->task->name);
 }
 
 static void check_program(struct parser *p, int task)

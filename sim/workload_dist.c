@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "parts.h"
-#include "workload.h"
+#include "workload_parts.h"
 
 /* Longest time in a program, about 11 days: far above any run, far below an overflow when scaled.
  */
@@ -84,6 +83,12 @@ static bool two_arguments(const struct amount *a, const char *first, const char 
         return false;
     conf_only_keys(a->node, names, 2, a->node->key, a->e);
     return parts_clean(a->e, before);
+}
+
+/* For a time that has a scale or a spread. */
+static bool read_constant(struct amount *a)
+{
+    return read_ns(a->node, &a->out->a, a->e);
 }
 
 static bool read_exponential(struct amount *a)
@@ -310,6 +315,7 @@ static const struct kind {
     enum dist_kind kind;
     bool (*read)(struct amount *a);
 } KINDS[] = {
+    {"constant", DIST_CONST, read_constant},
     {"exponential", DIST_EXPONENTIAL, read_exponential},
     {"gamma", DIST_GAMMA, read_gamma},
     {"lognormal", DIST_LOGNORMAL, read_lognormal},
@@ -355,10 +361,11 @@ static bool read_scale(const struct conf_node *n, struct dist *d, struct conf_er
     return true;
 }
 
-static const struct kind *kind_of(const struct conf_node *n, const struct conf_node **arg,
-                                  struct conf_errors *e)
+/* `spread`: whether this key may stand beside the distribution. */
+static const struct kind *kind_of(const struct conf_node *n, bool spread,
+                                  const struct conf_node **arg, struct conf_errors *e)
 {
-    const char *names[NKINDS + 1];
+    const char *names[NKINDS + 2];
     const struct kind *k = NULL;
     size_t before = e->n;
 
@@ -375,14 +382,18 @@ static const struct kind *kind_of(const struct conf_node *n, const struct conf_n
         }
     }
     names[NKINDS] = "scale";
-    conf_only_keys(n, names, NKINDS + 1, "amount", e);
+    names[NKINDS + 1] = "spread";
+    conf_only_keys(n, names, NKINDS + 2, "amount", e);
+    if (!spread && conf_get(n, "spread"))
+        conf_error_key(e, conf_get(n, "spread"),
+                       "a part of an amount has no spread: write it beside the whole");
     if (!k && parts_clean(e, before))
         conf_error(e, n, "an amount needs a distribution, e.g. {exponential: 2ms}");
     return parts_clean(e, before) ? k : NULL;
 }
 
-bool amount_read(const struct conf_node *n, const char *dir, struct dist *out,
-                 struct conf_errors *e)
+static bool read_amount(const struct conf_node *n, bool spread, const char *dir, struct dist *out,
+                        struct conf_errors *e)
 {
     const struct conf_node *arg = NULL;
 
@@ -393,7 +404,7 @@ bool amount_read(const struct conf_node *n, const char *dir, struct dist *out,
         conf_error(e, n, "an amount is a time (2ms) or a distribution ({exponential: 2ms})");
         return false;
     }
-    const struct kind *k = kind_of(n, &arg, e);
+    const struct kind *k = kind_of(n, spread, &arg, e);
 
     if (!k)
         return false;
@@ -408,6 +419,26 @@ bool amount_read(const struct conf_node *n, const char *dir, struct dist *out,
     if (!ok) {
         dist_free(out);
         *out = (struct dist){.kind = DIST_CONST, .num = 1, .den = 1};
+    } else if (out->kind == DIST_CONST) {
+        *out = dist_const(dist_scale((ns_t)out->a, out->num, out->den));
     }
     return ok;
+}
+
+bool amount_read(const struct conf_node *n, const char *dir, struct dist *out,
+                 struct conf_errors *e)
+{
+    return read_amount(n, false, dir, out, e);
+}
+
+bool amount_read_spread(struct parser *p, const struct conf_node *n, struct dist *out, int *spread)
+{
+    const struct conf_node *name = conf_get(n, "spread");
+    const int i = name ? object_find(p, name, OBJ_SPREAD) : -1;
+
+    *spread = i + 1;
+    if (read_amount(n, true, p->dir, out, p->e) && (!name || i >= 0))
+        return true;
+    dist_free(out);
+    return false;
 }

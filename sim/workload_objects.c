@@ -3,15 +3,17 @@
  * What tasks share: locks, barriers, queues, conditions, devices, marks. Read before any program,
  * so that a program can be checked name by name.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "workload_parts.h"
 
 #define CAPACITY_MAX 10000000
+#define SIGMA_MAX    4 /* a factor of 55 for one VM in six */
 
 const char *const object_title[OBJ_KINDS] = {"lock", "barrier", "queue", "device",
-                                             "cond", "mark",    "task"};
+                                             "cond", "mark",    "task",  "spread"};
 
 int object_count(const struct workload *w, enum object_kind kind)
 {
@@ -28,6 +30,8 @@ int object_count(const struct workload *w, enum object_kind kind)
         return w->nconds;
     case OBJ_MARK:
         return w->nmarks;
+    case OBJ_SPREAD:
+        return w->nspreads;
     default:
         return w->ntasks;
     }
@@ -48,6 +52,8 @@ const char *object_name(const struct workload *w, enum object_kind kind, int i)
         return w->cond[i];
     case OBJ_MARK:
         return w->mark[i];
+    case OBJ_SPREAD:
+        return w->spread[i].name;
     default:
         return w->task[i].name;
     }
@@ -90,6 +96,9 @@ int object_add(struct parser *p, enum object_kind kind, const char *name,
         break;
     case OBJ_MARK:
         APPEND(w->mark, w->nmarks, copy);
+        break;
+    case OBJ_SPREAD:
+        APPEND(w->spread, w->nspreads, (struct spread_spec){.name = copy, .factor = NOTHING});
         break;
     default:
         APPEND(w->task, w->ntasks,
@@ -201,9 +210,27 @@ static void read_device(struct parser *p, const struct conf_node *map, int i)
     if ((v = conf_get(map, "depth")))
         conf_int(v, 1, 1000000, &d->depth, p->e);
     if ((v = conf_get(map, "service")))
-        amount_read(v, p->dir, &d->service, p->e);
+        amount_read_spread(p, v, &d->service, &d->spread);
     else
         conf_error(p->e, map, "a device needs a service time");
+}
+
+/* Lognormal with median 1, so that as many VMs are above as below. */
+static void read_spread(struct parser *p, const struct conf_node *map, int i)
+{
+    static const char *const NAMES[] = {"sigma", "again"};
+    const struct conf_node *sigma = conf_get(map, "sigma"), *again = conf_get(map, "again");
+    struct spread_spec *s = &p->w->spread[i];
+
+    conf_only_keys(map, NAMES, 2, "spread", p->e);
+    s->factor.kind = DIST_LOGNORMAL;
+    s->factor.a = log(1024);
+    if (sigma)
+        conf_real(sigma, 0, SIGMA_MAX, &s->factor.b, p->e);
+    else
+        conf_error(p->e, map, "a spread needs a sigma");
+    if (again && conf_ns(again, &s->again, p->e) && s->again == 0)
+        conf_error(p->e, again, "again must be above 0");
 }
 
 static const struct object_rule {
@@ -211,10 +238,9 @@ static const struct object_rule {
     enum object_kind kind;
     void (*read)(struct parser *p, const struct conf_node *map, int i);
 } RULES[] = {
-    {"locks", OBJ_LOCK, read_lock},
-    {"barriers", OBJ_BARRIER, read_barrier},
-    {"queues", OBJ_QUEUE, read_queue},
-    {"devices", OBJ_DEVICE, read_device},
+    {"spreads", OBJ_SPREAD, read_spread}, /* first: amounts name them */
+    {"locks", OBJ_LOCK, read_lock},       {"barriers", OBJ_BARRIER, read_barrier},
+    {"queues", OBJ_QUEUE, read_queue},    {"devices", OBJ_DEVICE, read_device},
 };
 
 #define NRULES (sizeof(RULES) / sizeof(RULES[0]))

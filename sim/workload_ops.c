@@ -10,6 +10,7 @@
 #include "workload_parts.h"
 
 #define LOOP_TURNS_MAX 1000000000000
+#define PULSE_DEFAULT  1000 /* ns; assumed */
 
 struct compiler {
     struct parser *p;
@@ -38,7 +39,7 @@ static struct op *emit(struct compiler *c, enum op_code code, const struct conf_
 
 static void read_amount(struct compiler *c, const struct conf_node *n, struct op *op)
 {
-    if (amount_read(n, c->p->dir, &op->amount, c->p->e))
+    if (amount_read_spread(c->p, n, &op->amount, &op->spread))
         op->has_amount = 1;
 }
 
@@ -194,6 +195,57 @@ static void read_mark(struct compiler *c, const struct conf_node *arg, enum op_c
     op->obj = object_find(c->p, name, OBJ_MARK);
 }
 
+/* The vCPU is a number, looked at again once the VM's size is known, or the next one. */
+static void read_poke_vcpu(struct compiler *c, const struct conf_node *n, struct op *op)
+{
+    int64_t vcpu = -1;
+
+    if ((n->kind != CONF_SCALAR || strcmp(n->text, "next") != 0) &&
+        conf_int(n, 0, 65535, &vcpu, c->p->e))
+        op->obj = (int)vcpu;
+}
+
+static void read_poke_kind(struct compiler *c, const struct conf_node *n, struct op *op)
+{
+    static const char *const KINDS[] = {
+        [POKE_SAME] = "same", [POKE_PULSE] = "pulse", [POKE_FLAG] = "flag"};
+    const char *text = conf_str(n, c->p->e);
+
+    for (int i = 0; text && i < 3; i++) {
+        if (strcmp(KINDS[i], text) == 0) {
+            op->poke = (uint8_t)i;
+            return;
+        }
+    }
+    if (text)
+        parts_unknown(c->p->e, n, "kind of store", text, KINDS, 3);
+}
+
+static void read_poke(struct compiler *c, const struct conf_node *arg, enum op_code code)
+{
+    static const char *const NAMES[] = {"vcpu", "as", "for"};
+    const struct conf_node *vcpu = conf_get(arg, "vcpu"), *as = conf_get(arg, "as");
+    const struct conf_node *length = conf_get(arg, "for");
+    struct op *op = emit(c, code, arg);
+
+    if (!vcpu || !as) {
+        conf_error(c->p->e, arg,
+                   "poke takes {vcpu: N or next, as: same, pulse or flag, for: TIME (of a pulse)}");
+        return;
+    }
+    only_keys(c, arg, NAMES, 3);
+    read_poke_vcpu(c, vcpu, op);
+    read_poke_kind(c, as, op);
+    if (op->poke == POKE_PULSE)
+        op->amount.a = PULSE_DEFAULT;
+    if (length && op->poke != POKE_PULSE)
+        conf_error_key(c->p->e, length, "only a pulse has a length");
+    else if (length)
+        read_amount(c, length, op);
+    if (op->has_amount && op->amount.kind == DIST_CONST && op->amount.a == 0)
+        conf_error(c->p->e, length, "a pulse that lasts 0 changes nothing: write as: same");
+}
+
 static void read_nothing(struct compiler *c, const struct conf_node *arg, enum op_code code)
 {
     emit(c, code, arg);
@@ -255,6 +307,7 @@ static const struct op_rule {
     {"io", OP_IO, false, read_io},
     {"spin", OP_SPIN, false, read_plain_amount},
     {"yield", OP_YIELD, true, read_nothing},
+    {"poke", OP_POKE, false, read_poke},
     {"fork", OP_FORK, false, read_object},
     {"loop", OP_LOOP, false, read_loop},
     {"mark", OP_MARK_OP, false, read_mark},

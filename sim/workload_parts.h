@@ -14,6 +14,7 @@ enum object_kind {
     OBJ_COND,
     OBJ_MARK,
     OBJ_TASK,
+    OBJ_SPREAD,
     OBJ_KINDS
 };
 
@@ -41,6 +42,9 @@ int object_find(struct parser *p, const struct conf_node *n, enum object_kind ki
 /* Appends an object; its name is copied. Returns its index. */
 int object_add(struct parser *p, enum object_kind kind, const char *name,
                const struct conf_node *at);
+
+/* An amount that may say `spread: NAME`; *spread as in struct op. */
+bool amount_read_spread(struct parser *p, const struct conf_node *n, struct dist *out, int *spread);
 
 /* Reads `objects:`, which may be absent. */
 void objects_read(struct parser *p, const struct conf_node *objects);

@@ -13,7 +13,15 @@
 #include <stdint.h>
 
 enum rng_kind { RNG_HOST, RNG_VM, RNG_VCPU, RNG_TASK, RNG_DEVICE, RNG_WORKLOAD, RNG_TEST };
-enum rng_purpose { RNG_PLACEMENT, RNG_PROGRAM, RNG_SERVICE, RNG_PHASE, RNG_POLICY, RNG_IDS };
+enum rng_purpose {
+    RNG_PLACEMENT,
+    RNG_PROGRAM,
+    RNG_SERVICE,
+    RNG_PHASE,
+    RNG_POLICY,
+    RNG_IDS,
+    RNG_SPREAD
+};
 
 struct rng {
     gsl_rng gsl;       /* type and state pointer for GSL's functions */

@@ -61,6 +61,11 @@ void task_start_program(struct task *t);
  */
 bool task_advance(struct task *t);
 
+/* spread.c */
+int spread_init(struct guest *k, uint64_t seed);
+/* A draw, multiplied by the VM's factor of `spread` (as in struct op). */
+ns_t spread_draw(struct guest *k, const struct dist *d, int spread, struct rng *r);
+
 /* sync.c */
 bool lock_take(struct task *t, struct lock *l); /* true: taken; else t spins or blocks */
 void lock_release(struct task *t, struct lock *l);

@@ -358,6 +358,15 @@ void gcpu_idle_again(struct gcpu *g)
     gcpu_step(g);
 }
 
+void gcpu_look_round(struct gcpu *g)
+{
+    if (g->act != GCPU_IDLE || !g->on || g->in_step)
+        return;
+    gcpu_settle(g);
+    leave_idle(g);
+    gcpu_step(g);
+}
+
 void gcpu_overhead(struct gcpu *g, ns_t ns)
 {
     g->ovh += ns;

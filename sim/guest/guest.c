@@ -9,6 +9,7 @@
 
 static const char *const sched_names[] = {"eevdf", "cfs", "fifo", NULL};
 static const char *const nohz_names[] = {"idle", "off", "full", NULL};
+static const char *const word_names[] = {"flag", "pulse", NULL};
 
 #define OFF(f) offsetof(struct guest_conf, f)
 const struct param guest_params[] = {
@@ -32,6 +33,13 @@ const struct param guest_params[] = {
      "price of a selection under equal-selection", "CPS, bare VM"},
     {"batch", PARAM_NS, OFF(batch), "2us", 0, 0, NULL,
      "an operation may take effect while at most this much overhead is still owed", "assumed"},
+    {"wake-word", PARAM_ENUM, OFF(wake_word), "flag", 0, 0, word_names,
+     "what a waker leaves in the word that an idle CPU watches: a flag that this CPU alone clears, "
+     "or "
+     "a pulse",
+     "Linux need_resched: flag; pulse: assumed, a guest whose idle loop is not Linux's"},
+    {"wake-pulse", PARAM_NS, OFF(wake_pulse), "1us", 1, NS_SEC, NULL,
+     "wake-word: pulse: how long it stands", "assumed"},
     {"migration-cost", PARAM_NS, OFF(migration_cost), "500us", 0, 0, NULL,
      "a task that ran more recently is cache hot for balancing", "Linux sched_migration_cost"},
     PARAM_END};
@@ -209,6 +217,14 @@ static int init_hists(struct guest *k)
     return hist_init(&k->latency) || hist_init(&k->wake) || hist_init(&k->selection) ? -1 : 0;
 }
 
+static int mark_number(const struct workload *w, const char *name)
+{
+    for (int i = 0; i < w->nmarks; i++)
+        if (strcmp(w->mark[i], name) == 0)
+            return i;
+    return -1;
+}
+
 struct guest *guest_new(struct engine *e, const struct costs *costs, const struct workload *w,
                         const struct guest_conf *conf, const struct guest_ops *ops,
                         const void *params, const struct guest_place *place, uint64_t seed,
@@ -230,10 +246,13 @@ struct guest *guest_new(struct engine *e, const struct costs *costs, const struc
     k->task_base = place->task_base;
     k->hooks = hooks;
     k->hook_arg = hook_arg;
+    k->phase_at = -1;
+    k->phase_mark = mark_number(w, "phase");
     fair_conf_scaled(&k->fair, k->ncpus);
     k->fair.tick = conf->hz ? NS_SEC / conf->hz : 0;
     rng_init(&k->policy_rng, seed, RNG_VM, (uint64_t)k->vm, RNG_POLICY);
-    if (init_cpus(k) || init_tasks(k, seed) || init_objects(k, seed) || init_hists(k)) {
+    if (init_cpus(k) || init_tasks(k, seed) || init_objects(k, seed) || spread_init(k, seed) ||
+        init_hists(k)) {
         guest_free(k);
         return NULL;
     }
@@ -261,6 +280,7 @@ void guest_free(struct guest *k)
     free(k->queue);
     free(k->cond);
     free(k->device);
+    free(k->spread);
     free(k->open);
     free(k->task);
     free(k->task_mem);
@@ -301,7 +321,8 @@ int guest_begin(struct guest *k, ns_t start, char why[160])
     k->begun = true;
     for (int i = 0; i < k->ntasks; i++) {
         struct task *t = &k->task[i];
-        const ns_t at = start + t->spec->start + dist_draw(&t->spec->start_dist, &t->rng);
+        const ns_t at = start + t->spec->start +
+                        spread_draw(k, &t->spec->start_dist, t->spec->start_spread, &t->rng);
 
         if (!t->spec->on_demand)
             engine_arm(k->engine, &t->timer, at);

@@ -79,6 +79,14 @@ struct cond {
     struct task_list waiting;
 };
 
+/* A factor of this VM. */
+struct spread {
+    const struct spread_spec *spec;
+    uint64_t seed;
+    int64_t number; /* of the factor drawn last, from 0; -1 none yet */
+    int64_t factor; /* in 1/1024, above 0 */
+};
+
 struct device {
     const struct device_spec *spec;
     int64_t busy;
@@ -128,7 +136,7 @@ struct task {
     } loop[PROGRAM_LOOPS];
     struct rng rng, shared;
     ns_t *open;    /* [nmarks], -1 = closed */
-    ns_t stamp;    /* open time of the last message received, -1 none */
+    ns_t stamp;    /* of the last message received (its open time) or interrupt; -1 none */
     ns_t release;  /* periodic timer */
     int last_open; /* mark opened last: its time travels with messages, -1 none */
     struct event timer;
@@ -212,6 +220,8 @@ struct guest_hooks {
     /* The guest programmed its timer, or rang a doorbell for an operation that takes `service`. */
     void (*timer_exit)(void *arg, struct gcpu *g);
     void (*io_exit)(void *arg, struct gcpu *g, ns_t service);
+    /* A task on `from` stores to the word that `to`'s idle loop watches, without work for it. */
+    void (*poke)(void *arg, struct gcpu *from, struct gcpu *to, enum poke_kind kind, ns_t length);
     void (*count)(void *arg, const char *name);
 };
 
@@ -255,6 +265,7 @@ struct guest {
     struct msgq *queue;
     struct cond *cond;
     struct device *device;
+    struct spread *spread;
     struct fair_conf fair;
     struct channel_end *channel; /* NULL: off */
     const struct guest_hooks *hooks;
@@ -270,9 +281,12 @@ struct guest {
     int run_sum, stack_sum; /* runnable tasks; of these, behind another task of their CPU */
     int *scan; /* [ncpus / llc] scan limit of an idle search, as of the last periodic balance */
     struct guest_timer policy_timer[GUEST_TIMERS];
+    uint64_t io_ops;     /* submitted to devices since the start: never goes back */
     ns_t start;          /* when its tasks start */
     ns_t accounted_from; /* accounts cover the time since then */
     ns_t *open;          /* memory of the tasks' open marks */
+    int phase_mark;      /* the mark called `phase`: the VM changes what it does; -1 none */
+    ns_t phase_at;       /* last time, until somebody has reacted; -1 */
     bool begun;
     struct hist latency, wake, selection;
     struct guest_stats st;
@@ -285,6 +299,8 @@ struct guest *guest_new(struct engine *e, const struct costs *costs, const struc
                         const struct guest_hooks *hooks, void *hook_arg, char why[160]);
 void guest_free(struct guest *k);
 int guest_begin(struct guest *k, ns_t start, char why[160]);
+/* The factor of the workload's i-th spread (from 0) that holds now, in 1/1024. */
+int64_t spread_factor(struct guest *k, int i);
 /* Brings every account up to now. Then guest_reset forgets (end of warm-up). */
 void guest_settle(struct guest *k);
 void guest_reset(struct guest *k);
@@ -314,6 +330,8 @@ bool gcpu_spins(const struct gcpu *g);
 bool gcpu_in_kernel(const struct gcpu *g);
 /* g is idle and its plan changed into one that leaves it: burn the debts, then commit again. */
 void gcpu_idle_again(struct gcpu *g);
+/* g is idle, was woken and has nothing to do: its idle loop turns once, a new plan is made. */
+void gcpu_look_round(struct gcpu *g);
 ns_t gcpu_next_timer(const struct gcpu *g);
 
 #endif

@@ -8,6 +8,10 @@
 enum guest_sched { GUEST_SCHED_EEVDF, GUEST_SCHED_CFS, GUEST_SCHED_FIFO };
 enum guest_nohz { NOHZ_IDLE, NOHZ_OFF, NOHZ_FULL };
 
+/* What a waker leaves in the word that an idle CPU watches: a flag that this CPU alone clears (Linux'
+ * need_resched), or a pulse that is gone after wake_pulse. */
+enum guest_word { WORD_FLAG, WORD_PULSE };
+
 struct guest_conf {
     int scheduler; /* enum guest_sched */
     int64_t hz;    /* guest tick */
@@ -20,6 +24,8 @@ struct guest_conf {
                            */
     ns_t selection_cost;
     ns_t batch; /* an operation may take effect while at most this much overhead is still owed */
+    int wake_word;       /* enum guest_word */
+    ns_t wake_pulse;     /* WORD_PULSE: how long it stands */
     ns_t migration_cost; /* a task that ran more recently is cache hot for balancing */
 };
 

@@ -7,7 +7,8 @@
 
 static ns_t amount(struct task *t, const struct op *op)
 {
-    const ns_t v = dist_draw(&op->amount, op->shared ? &t->shared : &t->rng);
+    const ns_t v =
+        spread_draw(t->guest, &op->amount, op->spread, op->shared ? &t->shared : &t->rng);
 
     return op->divide ? v / t->peers : v;
 }
@@ -49,6 +50,8 @@ static void mark(struct task *t, const struct op *op)
     switch (op->code) {
     case OP_MARK_OP:
         k->st.ops++;
+        if (op->obj == k->phase_mark)
+            k->phase_at = know(k);
         trace_put(k->trace, know(k), TRACE_MARK, k->vcpu_base + g->id, k->task_base + t->id,
                   op->obj);
         break;
@@ -115,6 +118,7 @@ static void do_timer(struct task *t, const struct op *op)
     else
         t->release = (t->release < 0 ? now : t->release) + a;
     t->pc++;
+    t->stamp = t->release;
     if (t->release > now)
         sleep_until(t, t->release);
 }
@@ -164,6 +168,23 @@ static void do_yield(struct task *t)
     g->need_resched = true;
 }
 
+/* A store to one's own word changes nothing: whoever stores is not idle. */
+static void do_poke(struct task *t, const struct op *op)
+{
+    struct guest *k = t->guest;
+    struct gcpu *from = task_gcpu(t),
+                *to = &k->cpu[op->obj < 0 ? (t->cpu + 1) % k->ncpus : op->obj];
+    ns_t length = 0;
+
+    t->pc++;
+    if (op->poke == POKE_PULSE) {
+        length = amount(t, op);
+        length = length > 0 ? length : 1;
+    }
+    if (k->hooks->poke && from != to)
+        k->hooks->poke(k->hook_arg, from, to, (enum poke_kind)op->poke, length);
+}
+
 /* Operations that concern others. */
 static void interact(struct task *t, const struct op *op)
 {
@@ -209,6 +230,9 @@ static void interact(struct task *t, const struct op *op)
         break;
     case OP_YIELD:
         do_yield(t);
+        break;
+    case OP_POKE:
+        do_poke(t, op);
         break;
     case OP_FORK:
         do_fork(t, op);

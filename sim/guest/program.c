@@ -32,6 +32,9 @@ static void free_objects(struct workload *w)
         free(w->device[i].name);
         dist_free(&w->device[i].service);
     }
+    for (int i = 0; i < w->nspreads; i++)
+        free(w->spread[i].name);
+    free(w->spread);
     free(w->lock);
     free(w->barrier);
     free(w->queue);

@@ -32,20 +32,28 @@ enum op_code {
     OP_LOOP,      /* count times (0 = for ever) up to the matching OP_NEXT at `jump` */
     OP_NEXT,      /* jump = its OP_LOOP */
     OP_MARK_OP,   /* counts one operation; obj = mark */
-    OP_MARK_OPEN, /* opens latency sample obj: now, or right after a recv the send time of the
-                   * message's own open mark when `inherit` */
+    OP_MARK_OPEN, /* opens latency sample obj: now, or when `inherit` the time of the message's own
+                   * open mark (after a recv) or of the interrupt that ended an io, sleep or timer */
     OP_MARK_CLOSE,
+    OP_POKE, /* store to the word watched by the idle loop of guest CPU `obj` (-1 = the next one);
+              * `poke` says what it does to the value, amount how long a pulse lasts */
     OP_EXIT
 };
+
+/* What a store does to a watched word that stands for no work: nothing, there and back, or it stays
+ * until the CPU that watches takes it. */
+enum poke_kind { POKE_SAME, POKE_PULSE, POKE_FLAG };
 
 struct op {
     enum op_code code;
     uint8_t has_amount, periodic, absolute, inherit;
+    uint8_t poke; /* enum poke_kind */
     int obj, obj2;
     int jump;
     int64_t count;
     int line; /* in the workload file, for messages */
     struct dist amount;
+    int spread; /* the amount is multiplied by the factor of this spread; 1 = the first, 0 = none */
     /* Amount drawn from a stream shared by all tasks of the template in one VM: their k-th draws
      * are equal (a phase common to all threads). */
     uint8_t shared;
@@ -82,6 +90,15 @@ struct device_spec {
     char *name;
     int64_t depth; /* served at once */
     struct dist service;
+    int spread; /* as in struct op */
+};
+
+/* How VMs with the same program differ: each has a factor of its own, drawn once, or anew every
+ * `again` of the run. */
+struct spread_spec {
+    char *name;
+    struct dist factor; /* in 1/1024, median 1024 */
+    ns_t again;         /* 0 = never */
 };
 
 struct task_spec {
@@ -96,6 +113,7 @@ struct task_spec {
     bool kernel;            /* a kernel thread (for accounting and policies) */
     ns_t start;             /* offset of the first wake-up */
     struct dist start_dist; /* added to start when kind != CONST or a > 0 */
+    int start_spread;       /* of start_dist, as in struct op */
     struct op *op;
     int nops;
 };
@@ -114,6 +132,8 @@ struct workload {
     int nconds;
     struct device_spec *device;
     int ndevices;
+    struct spread_spec *spread;
+    int nspreads;
     char **mark; /* names of operations and latency samples */
     int nmarks;
     int loop_depth; /* deepest nesting of loops, <= PROGRAM_LOOPS */

@@ -242,7 +242,9 @@ void device_submit(struct task *t, struct device *d, ns_t service)
 {
     struct guest *k = t->guest;
 
-    t->pending_amount = service >= 0 ? service : dist_draw(&d->spec->service, &d->rng);
+    t->pending_amount =
+        service >= 0 ? service : spread_draw(k, &d->spec->service, d->spec->spread, &d->rng);
+    k->io_ops++;
     k->hooks->io_exit(k->hook_arg, task_gcpu(t), t->pending_amount);
     gcpu_overhead(task_gcpu(t), k->costs->syscall);
     t->device = d;

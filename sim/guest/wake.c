@@ -124,6 +124,7 @@ void task_irq(struct task *t, enum irq_kind kind)
     struct gcpu *g = &k->cpu[t->irq_cpu];
 
     t->woken_at = know(k);
+    t->stamp = know(k);
     t->irq_link = NULL;
     *g->irq_tail = t;
     g->irq_tail = &t->irq_link;

@@ -217,11 +217,27 @@ static struct idle_plan enter_past(struct idle *i, int vcpu, const struct idle_c
     return (struct idle_plan){.act = IDLE_SPIN, .until = ctx->now - 1};
 }
 
-static struct idle_plan enter_watch_now(struct idle *i, int vcpu, const struct idle_ctx *ctx)
+static struct idle_plan enter_now(struct idle *i, int vcpu, const struct idle_ctx *ctx)
 {
     (void)i;
     (void)vcpu;
-    return (struct idle_plan){.act = IDLE_WATCH, .until = ctx->now};
+    return (struct idle_plan){.act = IDLE_SPIN, .until = ctx->now};
+}
+
+static struct idle_plan enter_yields(struct idle *i, int vcpu, const struct idle_ctx *ctx)
+{
+    (void)i;
+    (void)vcpu;
+    (void)ctx;
+    return (struct idle_plan){.act = IDLE_SPIN, .until = NS_NEVER, .yields = true};
+}
+
+static struct idle_plan enter_looks(struct idle *i, int vcpu, const struct idle_ctx *ctx)
+{
+    (void)i;
+    (void)vcpu;
+    (void)ctx;
+    return (struct idle_plan){.act = IDLE_WATCH, .until = NS_NEVER, .self_look = true};
 }
 
 static struct idle_plan enter_watch(struct idle *i, int vcpu, const struct idle_ctx *ctx)
@@ -258,24 +274,28 @@ Test(policy_crash, a_plan_that_cannot_be_carried_out)
     static const struct idle_ops deep = {.head = HEAD("t-deep"), .enter = enter_deep};
     static const struct idle_ops negative = {.head = HEAD("t-below"), .enter = enter_negative};
     static const struct idle_ops past = {.head = HEAD("t-past"), .enter = enter_past};
-    static const struct idle_ops now = {.head = HEAD("t-now"), .enter = enter_watch_now};
+    static const struct idle_ops now = {.head = HEAD("t-now"), .enter = enter_now};
+    static const struct idle_ops yields = {.head = HEAD("t-yields"), .enter = enter_yields};
+    static const struct idle_ops looks = {.head = HEAD("t-looks"), .enter = enter_looks};
 
     must_crash(POLICY_IDLE, &deep, WORDS("enter", "vm vcpu", "C-state"));
     must_crash(POLICY_IDLE, &negative, WORDS("enter", "C-state"));
     must_crash(POLICY_IDLE, &past, WORDS("enter", "vm vcpu", "limit in the past"));
-    must_crash(POLICY_IDLE, &now, WORDS("enter", "look at once"));
+    must_crash(POLICY_IDLE, &now, WORDS("enter", "limit at once"));
+    must_crash(POLICY_IDLE, &yields, WORDS("enter", "yield without an exit"));
+    must_crash(POLICY_IDLE, &looks, WORDS("enter", "look of its own without a time"));
 }
 
 Test(policy_crash, a_second_plan_that_cannot_be_carried_out)
 {
-    static const struct idle_ops leaves = {
-        .head = HEAD("t-leaves"), .enter = enter_watch, .expire = enter_spin};
+    static const struct idle_ops watches = {
+        .head = HEAD("t-watches"), .enter = enter_watch, .expire = enter_past};
     static const struct idle_ops expires = {
         .head = HEAD("t-expires"), .enter = enter_short, .expire = enter_deep};
     static const struct idle_ops rival = {
         .head = HEAD("t-rival"), .enter = enter_spin, .rival = rival_past};
 
-    must_crash(POLICY_IDLE, &leaves, WORDS("expire", "only WATCH may follow WATCH"));
+    must_crash(POLICY_IDLE, &watches, WORDS("expire", "limit in the past"));
     must_crash(POLICY_IDLE, &expires, WORDS("expire", "C-state"));
     must_crash(POLICY_IDLE, &rival, WORDS("rival", "limit in the past"));
 }

@@ -68,7 +68,7 @@ Test(scenario_reject, every_fault_of_a_file_with_its_position)
         files++;
     }
     closedir(d);
-    cr_expect_geq(files, 19);
+    cr_expect_geq(files, 24);
 }
 
 Test(scenario_reject, overrides)
@@ -82,6 +82,8 @@ Test(scenario_reject, overrides)
          "command line:1:1: 'vcpus' is 'many', expected a whole number from 1 to 4096\n"},
         {"machine=flat-88",
          "command line:1:1: unknown machine 'flat-88'; did you mean 'flat-8'?\n"},
+        {"vms.barriers.mix=[cpu-bound]",
+         "command line:1:1: VM 'barriers' has either a workload or a mix\n"},
         {"warmup=0", NULL},
         {"vms.barriers.workload=busy-service", NULL},
     };
@@ -94,7 +96,7 @@ Test(scenario_reject, overrides)
         cr_expect_str_eq(got, CASES[i].want, "%s\n got: %s", CASES[i].set, got);
         free(got);
     }
-    const char *both[] = {CASES[4].set, CASES[5].set};
+    const char *both[] = {CASES[5].set, CASES[6].set};
     char *got = refused("configs/quickstart.yaml", both, 2);
 
     cr_expect(strstr(got, "measures latency"), "cold latency: %s", got);

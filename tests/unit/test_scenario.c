@@ -8,6 +8,7 @@
 
 #include "registry.h"
 #include "scenario.h"
+#include "tests/support/run_text.h"
 
 static struct scenario *parse_at(const char *file, const char *text)
 {
@@ -51,7 +52,9 @@ Test(scenario, quickstart_and_its_defaults)
     cr_expect_eq(s->vm[0].idle.ops, registry_find(POLICY_IDLE, "hlt"));
     cr_expect(s->vm[0].count == 1 && s->vm[0].vcpus == 8 && !s->vm[0].pin);
     cr_expect(s->vm[0].role == ROLE_MEASURED && s->vm[1].role == ROLE_BACKGROUND);
-    cr_expect(s->vm[0].weight == 1024 && s->vm[0].workload->nbarriers == 1);
+    cr_expect(s->vm[0].guest_conf.wake_word == WORD_FLAG);
+    cr_expect_eq(s->vm[0].guest_conf.wake_pulse, 1000);
+    cr_expect(s->vm[0].weight == 1024 && s->vm[0].workload[0]->nbarriers == 1);
     cr_expect(scenario_total_vcpus(s) == 16 && scenario_total_vms(s) == 2);
     scenario_free(s);
 }
@@ -134,11 +137,8 @@ Test(scenario, fill_reaches_the_ratio)
     static const struct {
         const char *ratio, *pool;
         int64_t count;
-    } CASES[] = {{"1", "0-31", 8},
-                 {"1.4375", "0-15", 5},
-                 {"1.66666666666667", "0-11", 4},
-                 {"4", "0-31", 40},
-                 {"1.375", "0-7", 1}};
+    } CASES[] = {{"1", "0-31", 8},  {"1.4375", "0-15", 5}, {"1.66666666666667", "0-11", 4},
+                 {"4", "0-31", 40}, {"1.375", "0-7", 1},   {"1.538461538", "0-12", 4}};
 
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
         char text[512];
@@ -222,6 +222,140 @@ Test(scenario, pinned_fill_deals_whole_laps_and_keeps_siblings_apart)
     scenario_free(s);
 }
 
+Test(scenario, pinned_by_cores_gives_whole_cores_first)
+{
+    static const char FORM[] = "machine: xeon-8269cy-104\n"
+                               "duration: 1s\n"
+                               "pool: \"0-25,52-77\"\n"
+                               "host: {placement: %s}\n"
+                               "vms:\n"
+                               "  - {name: a, vcpus: 4, workload: cpu-bound}\n"
+                               "  - {name: b, vcpus: 6, count: 16, workload: cpu-bound}\n";
+    struct scenario *s[3];
+    int *pcpu[3];
+    char text[512];
+    int64_t n = 0;
+
+    for (int i = 0; i < 3; i++) {
+        static const char *const PLACEMENT[] = {"{pinned: {order: cores}}", "pinned",
+                                                "{pinned: {order: shuffled}}"};
+
+        snprintf(text, sizeof(text), FORM, PLACEMENT[i]);
+        s[i] = parse(text);
+        pcpu[i] = scenario_pinned_all(s[i], 5, &n);
+        cr_expect_eq(n, 100);
+    }
+    /* 52 threads, the siblings 52 apart: 0 52 1 53 2 54 ... */
+    for (int g = 0; g < 52; g++)
+        cr_expect_eq(pcpu[0][g], g / 2 + g % 2 * 52, "vCPU %d on %d", g, pcpu[0][g]);
+    for (uint64_t seed = 0; seed < 100; seed++)
+        expect_dealt(s[0], seed);
+    /* Later laps are shuffled, and the seed says how. */
+    int *other = scenario_pinned_all(s[0], 6, &n);
+
+    cr_expect_arr_eq(other, pcpu[0], 52 * sizeof(*other));
+    cr_expect_arr_neq(other + 52, pcpu[0] + 52, 48 * sizeof(*other));
+    cr_expect_arr_eq(pcpu[1], pcpu[2], 100 * sizeof(int));
+    cr_expect_arr_neq(pcpu[1], pcpu[0], 52 * sizeof(int));
+    cr_expect_str_eq(s[1]->hash, s[2]->hash);
+    cr_expect_str_neq(s[1]->hash, s[0]->hash);
+    cr_expect(strstr(s[0]->echo, "\"placement\":{\"pinned\":{\"order\":\"cores\"}}"));
+    cr_expect(strstr(s[1]->echo, "\"placement\":\"pinned\""));
+    struct scenario *again = parse(s[0]->echo);
+
+    cr_expect_str_eq(again->hash, s[0]->hash);
+    scenario_free(again);
+    free(other);
+    for (int i = 0; i < 3; i++) {
+        free(pcpu[i]);
+        scenario_free(s[i]);
+    }
+}
+
+Test(scenario, pinned_by_cores_takes_what_the_pool_has_of_a_core)
+{
+    /* 16 cores, siblings 16 apart: cores 1, 3 and 5 are there whole, core 2 with its second thread. */
+    static const int WANT[] = {1, 17, 3, 19, 5, 21, 18};
+    struct scenario *s = parse("machine: x86-32\n"
+                               "duration: 1s\n"
+                               "pool: \"1,3,5,17-19,21\"\n"
+                               "host: {placement: {pinned: {order: cores}}}\n"
+                               "vms: [{vcpus: 7, workload: cpu-bound}]\n");
+    int64_t n;
+    int *pcpu = scenario_pinned_all(s, 1, &n);
+
+    cr_expect_eq(n, 7);
+    cr_expect_arr_eq(pcpu, WANT, sizeof(WANT));
+    free(pcpu);
+    scenario_free(s);
+}
+
+static const char MIX[] =
+    "machine: flat-8\n"
+    "duration: 1s\n"
+    "warmup: 100ms\n"
+    "vms:\n"
+    "  - {name: a, vcpus: 2, count: 5, mix: [cpu-bound, idle-guest, busy-service]}\n"
+    "  - {name: b, vcpus: 2, role: background, mix: [{name: phase-1ms}]}\n"
+    "  - {name: c, vcpus: 2, workload: cpu-bound}\n";
+
+Test(scenario, mix_deals_its_entries_in_order)
+{
+    static const char *const SET[] = {"vms.0.mix.0=phase-1ms", "vms.a.mix.2=cpu-bound"};
+    static const char *const WANT[] = {"cpu-bound", "idle-guest", "busy-service"};
+    struct scenario *s = parse(MIX);
+    char file[] = "/tmp/tandem-mix-XXXXXX";
+    struct conf_errors e = {0};
+
+    cr_assert_eq(s->vm[0].nworkloads, 3);
+    for (int i = 0; i < 3; i++)
+        cr_expect_str_eq(s->vm[0].workload[i]->name, WANT[i]);
+    cr_expect(s->vm[1].nworkloads == 1 && s->vm[1].mix);
+    cr_expect(s->vm[2].nworkloads == 1 && !s->vm[2].mix);
+    cr_expect(strstr(s->echo, "\"mix\":[{\"name\":\"cpu-bound\",\"hash\":"), "%s", s->echo);
+    cr_expect(strstr(s->echo, "\"workload\":{\"name\":\"cpu-bound\",\"hash\":"), "%s", s->echo);
+    struct scenario *again = parse(s->echo);
+
+    cr_expect_str_eq(again->echo, s->echo);
+    cr_expect_str_eq(again->hash, s->hash);
+    scenario_free(again);
+    int fd = mkstemp(file);
+
+    cr_assert(fd >= 0 && write(fd, MIX, strlen(MIX)) == (ssize_t)strlen(MIX));
+    close(fd);
+    again = scenario_load(file, SET, 2, &e);
+    cr_assert(again, "%s", e.n ? e.list[0].text : "");
+    cr_expect_str_eq(again->vm[0].workload[0]->name, "phase-1ms");
+    cr_expect_str_eq(again->vm[0].workload[1]->name, "idle-guest");
+    cr_expect_str_eq(again->vm[0].workload[2]->name, "cpu-bound");
+    cr_expect_str_neq(again->hash, s->hash);
+    unlink(file);
+    scenario_free(again);
+    scenario_free(s);
+}
+
+/* Entry j marks j + 1 operations: VM k must have marked k mod 3 + 1. */
+Test(scenario, each_vm_of_a_mix_runs_its_entry)
+{
+    struct run_values *v = run_of_text(
+        "machine: flat-8-zero\n"
+        "duration: 10ms\n"
+        "vms:\n"
+        "  - name: a\n"
+        "    vcpus: 1\n"
+        "    count: 8\n"
+        "    mix:\n"
+        "      - {tasks: [{program: [{mark: x}]}]}\n"
+        "      - {tasks: [{program: [{mark: x}, {mark: x}]}]}\n"
+        "      - {tasks: [{program: [{loop: {count: 3, body: [{mark: x}, {run: 1us}]}}]}]}\n",
+        1, NULL);
+
+    for (int k = 0; k < 8; k++)
+        cr_expect_eq(metric_of(v, k + 1, METRIC_OPS), k % 3 + 1, "VM %d marked %g", k,
+                     metric_of(v, k + 1, METRIC_OPS));
+    run_values_free(v);
+}
+
 Test(scenario, paths_and_overrides)
 {
     static const char *const SET[] = {"host.scheduler=rr",
@@ -229,6 +363,8 @@ Test(scenario, paths_and_overrides)
                                       "vms.barriers.vcpus=4",
                                       "vms.1.guest.policy=cps-load",
                                       "vms.neighbour.guest.policy.cps-load.threshold=3",
+                                      "vms.neighbour.guest.wake-word=pulse",
+                                      "vms.neighbour.guest.wake-pulse=3us",
                                       "machine.costs.exit=9us",
                                       "host.placement={float: {wake: node, balance: off}}",
                                       "seed=18446744073709551615"};
@@ -238,6 +374,9 @@ Test(scenario, paths_and_overrides)
     cr_expect(strstr(s->echo, "\"scheduler\":{\"rr\":{\"slice\":\"7ms\""), "%s", s->echo);
     cr_expect(strstr(s->echo, "\"policy\":{\"cps-load\":{\"threshold\":3"), "%s", s->echo);
     cr_expect(s->vm[0].vcpus == 4 && s->machine.costs.exit == 9000);
+    cr_expect(s->vm[0].guest_conf.wake_word == WORD_FLAG);
+    cr_expect(s->vm[1].guest_conf.wake_word == WORD_PULSE);
+    cr_expect_eq(s->vm[1].guest_conf.wake_pulse, 3000);
     cr_expect(s->host.scope == SCOPE_NODE && !s->host.balance);
     cr_expect_eq(s->seed, UINT64_MAX);
     scenario_free(s);
@@ -358,7 +497,7 @@ Test(registry, loaded_policies_are_checked)
         const struct idle_ops *ops;
         const char *want;
     } CASES[] = {
-        {&OLD, "idle policy 'old': built for contract version 2, this is version 1"},
+        {&OLD, "idle policy 'old': built for contract version 3, this is version 2"},
         {&HOLLOW, "idle policy 'hollow': the required operation 'enter' is missing"},
         {&TAKEN, "idle policy 'hlt': another policy has this name"},
         {&UGLY, "idle policy 'My_Policy': only a-z, 0-9 and '-' may stand in its name"},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The workload format: what programs compile to, amounts, hashes, and every workload that is
- * shipped. */
+/* The workload format: what programs compile to, amounts, spreads, stores to watched words, hashes, and
+ * every workload that is shipped. */
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <math.h>
@@ -8,6 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "guest/guest.h"
+#include "guest/guest_ops.h"
+#include "registry.h"
 #include "workload.h"
 
 static struct workload *parse(const char *text, char hash[33])
@@ -89,6 +92,9 @@ static const char PROGRAM[] = "objects:\n"
                               "      - spin: 4us\n"
                               "      - yield\n"
                               "      - fork: d\n"
+                              "      - poke: {vcpu: next, as: pulse, for: 3us}\n"
+                              "      - poke: {vcpu: 3, as: flag}\n"
+                              "      - poke: {vcpu: 0, as: pulse}\n"
                               "  - {name: d, on_demand: on, program: [{sleep: 2ms}]}\n";
 
 static void expect_codes(const struct task_spec *t, const enum op_code *codes, int n)
@@ -103,15 +109,15 @@ Test(workload, operations_and_objects)
     static const enum op_code A[] = {OP_LOOP, OP_RUN, OP_LOOP, OP_BARRIER, OP_NEXT, OP_NEXT};
     static const enum op_code B[] = {OP_LOCK, OP_WAIT, OP_UNLOCK,     OP_RECV,    OP_MARK_OPEN,
                                      OP_IO,   OP_IO,   OP_MARK_CLOSE, OP_MARK_OP, OP_EXIT};
-    static const enum op_code C[] = {OP_TIMER, OP_TIMER, OP_SIGNAL, OP_BROADCAST,
-                                     OP_SEND,  OP_SPIN,  OP_YIELD,  OP_FORK};
+    static const enum op_code C[] = {OP_TIMER, OP_TIMER, OP_SIGNAL, OP_BROADCAST, OP_SEND, OP_SPIN,
+                                     OP_YIELD, OP_FORK,  OP_POKE,   OP_POKE,      OP_POKE};
     char hash[33];
     struct workload *w = parse(PROGRAM, hash);
     const struct op *a = w->task[0].op, *b = w->task[1].op, *c = w->task[2].op;
 
     expect_codes(&w->task[0], A, 6);
     expect_codes(&w->task[1], B, 10);
-    expect_codes(&w->task[2], C, 8);
+    expect_codes(&w->task[2], C, 11);
     cr_expect_eq(w->loop_depth, 2);
     cr_expect(a[0].count == 2 && a[0].jump == 5 && a[5].jump == 0);
     cr_expect(a[2].count == 0 && a[2].jump == 4 && a[4].jump == 2);
@@ -121,6 +127,9 @@ Test(workload, operations_and_objects)
     cr_expect(!b[5].has_amount && b[6].has_amount && b[6].amount.a == 3e6);
     cr_expect(c[0].periodic && !c[0].absolute && c[1].absolute && !c[1].periodic);
     cr_expect_eq(c[7].obj, 3);
+    cr_expect(c[8].obj == -1 && c[8].poke == POKE_PULSE && c[8].amount.a == 3000);
+    cr_expect(c[9].obj == 3 && c[9].poke == POKE_FLAG);
+    cr_expect(c[10].obj == 0 && c[10].poke == POKE_PULSE && c[10].amount.a == 1000);
     cr_expect(w->lock[0].kind == LOCK_SLEEP && w->lock[0].spin_limit == 20000 && w->lock[0].kernel);
     cr_expect(w->lock[1].kind == LOCK_SPIN && !w->lock[1].fair && !w->lock[1].kernel);
     cr_expect(w->barrier[0].parties == 3 && w->barrier[0].chain);
@@ -191,6 +200,8 @@ Test(workload, amounts)
         {"{histogram: [[10us, 1], [20us, 2], [40us, 1]]}", DIST_HISTOGRAM, 22.5e3},
         {"{histogram: [[10us, 3]], scale: 12}", DIST_HISTOGRAM, 120e3},
         {"{histogram: [[10us, 3]], scale: 0.25}", DIST_HISTOGRAM, 2.5e3},
+        {"{constant: 10us}", DIST_CONST, 10e3},
+        {"{constant: 10us, scale: 3/4}", DIST_CONST, 7.5e3},
     };
 
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
@@ -254,4 +265,263 @@ Test(workload, hash_ignores_what_changes_nothing)
     workload_free(parse("tasks: [{program: [{run: 2ms}]}]", hash[2]));
     cr_expect_str_eq(hash[0], hash[1]);
     cr_expect_str_neq(hash[0], hash[2]);
+}
+
+/* One guest without a machine: its CPUs always execute, at no cost. */
+struct poked {
+    ns_t at, length;
+    int from, to;
+    enum poke_kind kind;
+};
+
+struct small_world {
+    struct engine *engine;
+    struct guest *guest;
+    struct workload *work;
+    struct account pcpu;
+    struct poked poked[32];
+    int npoked;
+};
+
+static void take_irq(void *arg, struct gcpu *g, enum irq_kind kind)
+{
+    (void)arg;
+    (void)kind;
+    gcpu_kick(g);
+}
+
+static void take_notice(void *arg, struct gcpu *from, struct gcpu *to)
+{
+    (void)arg;
+    (void)from;
+    gcpu_kick(to);
+}
+
+static void ignore(void *arg, struct gcpu *g)
+{
+    (void)arg;
+    (void)g;
+}
+
+static void ignore_io(void *arg, struct gcpu *g, ns_t service)
+{
+    (void)arg;
+    (void)g;
+    (void)service;
+}
+
+static void ignore_count(void *arg, const char *name)
+{
+    (void)arg;
+    (void)name;
+}
+
+static void note_poke(void *arg, struct gcpu *from, struct gcpu *to, enum poke_kind kind,
+                      ns_t length)
+{
+    struct small_world *w = arg;
+
+    cr_assert_lt(w->npoked, 32);
+    w->poked[w->npoked++] = (struct poked){w->engine->now, length, from->id, to->id, kind};
+}
+
+#define QUIET_HOOKS                                                                                \
+    .irq = take_irq, .notify = take_notice, .idle = ignore, .idle_commit = ignore,                 \
+    .idle_end = ignore, .work_begins = ignore, .busy = ignore, .spin_exit = ignore,                \
+    .timer_exit = ignore, .io_exit = ignore_io, .count = ignore_count
+
+static const struct guest_hooks NOTING = {QUIET_HOOKS, .poke = note_poke};
+static const struct guest_hooks DEAF = {QUIET_HOOKS};
+
+static struct small_world *small_world(const char *text, int vm, int ncpus, uint64_t seed,
+                                       const struct guest_hooks *hooks)
+{
+    static const struct costs FREE;
+    struct small_world *w = calloc(1, sizeof(*w));
+    const struct guest_place place = {.vm = vm, .ncpus = ncpus};
+    const struct guest_ops *bare = registry_find(POLICY_GUEST, "bare");
+    struct guest_conf conf;
+    char hash[33], why[160];
+
+    cr_assert(w && bare);
+    params_default(guest_params, &conf);
+    conf.hz = 0;
+    w->work = parse(text, hash);
+    w->engine = engine_new();
+    w->guest = guest_new(w->engine, &FREE, w->work, &conf, bare, NULL, &place, seed, hooks, w, why);
+    cr_assert(w->guest, "%s", why);
+    return w;
+}
+
+/* Runs the guest's tasks until `until`. */
+static void small_run(struct small_world *w, ns_t until)
+{
+    char why[160];
+
+    for (int i = 0; i < w->guest->ncpus; i++) {
+        w->guest->cpu[i].pcpu_acct = &w->pcpu;
+        gcpu_resume(&w->guest->cpu[i], 1024, 0);
+    }
+    cr_assert(guest_begin(w->guest, 0, why) == 0, "%s", why);
+    engine_run(w->engine, until);
+}
+
+static void small_free(struct small_world *w)
+{
+    guest_free(w->guest);
+    engine_free(w->engine);
+    workload_free(w->work);
+    free(w);
+}
+
+static const char POKES[] = "tasks:\n"
+                            "  - vcpu: 1\n"
+                            "    program:\n"
+                            "      - poke: {vcpu: next, as: pulse}\n"
+                            "      - run: 10us\n"
+                            "      - poke: {vcpu: 2, as: pulse, for: 7us}\n"
+                            "      - poke: {vcpu: 1, as: flag}\n"
+                            "      - poke: {vcpu: 0, as: same}\n"
+                            "      - run: 5us\n"
+                            "      - poke: {vcpu: 2, as: flag}\n"
+                            "      - mark: done\n"
+                            "  - vcpu: 2\n"
+                            "    start: 1ms\n"
+                            "    program: [{poke: {vcpu: next, as: flag}}]\n";
+
+Test(workload, pokes_reach_the_other_vcpu_when_they_stand)
+{
+    /* A store to one's own word is none; after the last vCPU comes the first. */
+    static const struct poked WANT[] = {{0, 1000, 1, 2, POKE_PULSE},
+                                        {10000, 7000, 1, 2, POKE_PULSE},
+                                        {10000, 0, 1, 0, POKE_SAME},
+                                        {15000, 0, 1, 2, POKE_FLAG},
+                                        {NS_MS, 0, 2, 0, POKE_FLAG}};
+    struct small_world *w = small_world(POKES, 0, 3, 1, &NOTING);
+
+    small_run(w, 2 * NS_MS);
+    cr_assert_eq(w->npoked, 5, "%d pokes", w->npoked);
+    for (int i = 0; i < 5; i++) {
+        const struct poked *got = &w->poked[i], *want = &WANT[i];
+
+        cr_expect(got->at == want->at && got->length == want->length && got->from == want->from &&
+                      got->to == want->to && got->kind == want->kind,
+                  "poke %d: %d -> %d at %lld for %lld, kind %d", i, got->from, got->to,
+                  (long long)got->at, (long long)got->length, (int)got->kind);
+    }
+    small_free(w);
+    /* Nobody listens: the program goes on all the same. */
+    w = small_world(POKES, 0, 3, 1, &DEAF);
+    small_run(w, 2 * NS_MS);
+    cr_expect(w->npoked == 0 && w->guest->st.ops == 1);
+    small_free(w);
+    /* A lone vCPU is its own next. */
+    w = small_world("tasks: [{program: [{poke: {vcpu: next, as: flag}}, {mark: done}]}]", 0, 1, 1,
+                    &NOTING);
+    small_run(w, NS_MS);
+    cr_expect(w->npoked == 0 && w->guest->st.ops == 1);
+    small_free(w);
+}
+
+#define SPREADS                                                                                    \
+    "objects:\n"                                                                                   \
+    "  spreads: {none: {sigma: 0}, fixed: {sigma: 0.66}, fresh: {sigma: 0.66, again: 100ms}}\n"    \
+    "  devices: {disk: {service: {constant: 1024us, spread: fixed}}}\n"
+
+static const char SPREAD[] = SPREADS
+    "tasks:\n"
+    "  - vcpu: 0\n"
+    "    start: {constant: 1024us, spread: fixed}\n"
+    "    program:\n"
+    "      - poke: {vcpu: 1, as: same}\n"
+    "      - run: {constant: 1024us, spread: fixed}\n"
+    "      - poke: {vcpu: 1, as: same}\n"
+    "      - io: disk\n"
+    "      - poke: {vcpu: 1, as: same}\n"
+    "      - run: {constant: 1024us, spread: none}\n"
+    "      - poke: {vcpu: 1, as: same}\n"
+    "      - loop: {count: 3, body: [{sleep: {constant: 1024us, scale: 1/2, spread: fixed}}]}\n"
+    "      - poke: {vcpu: 1, as: same}\n"
+    "      - loop: {count: 100, body: [{run: {constant: 1ns, spread: fixed}}]}\n"
+    "      - poke: {vcpu: 1, as: same}\n";
+
+Test(workload, a_spread_multiplies_every_amount_that_names_it)
+{
+    bool above = false, below = false;
+
+    for (int vm = 0; vm < 32; vm++) {
+        struct small_world *w = small_world(SPREAD, vm, 2, 7, &NOTING);
+        /* 1024 us times f / 1024, and 512 us. */
+        const ns_t f = spread_factor(w->guest, 1), unit = f * 1000, half = f * 500;
+
+        cr_expect_eq(spread_factor(w->guest, 0), 1024);
+        small_run(w, NS_SEC);
+        cr_assert_eq(w->npoked, 6);
+        for (int i = 0; i < 3; i++)
+            cr_expect_eq(w->poked[i].at, (i + 1) * unit, "VM %d poke %d", vm, i);
+        cr_expect_eq(w->poked[3].at, 3 * unit + 1024 * NS_US);
+        cr_expect_eq(w->poked[4].at, 3 * unit + 1024 * NS_US + 3 * half);
+        /* However small the factor, what takes time goes on doing so. */
+        cr_expect_eq(w->poked[5].at - w->poked[4].at, 100 * (f < 1536 ? 1 : (f + 512) / 1024));
+        above = above || f > 1024;
+        below = below || f < 512;
+        small_free(w);
+    }
+    cr_expect(above && below, "32 VMs, none above the median or none below half of it");
+}
+
+static int64_t factor_at(struct small_world *w, int spread, ns_t now)
+{
+    w->engine->now = now;
+    return spread_factor(w->guest, spread);
+}
+
+Test(workload, factors_depend_on_seed_vm_object_and_number_alone)
+{
+    struct small_world *a = small_world(SPREAD, 3, 1, 11, &DEAF);
+    struct small_world *b = small_world(SPREAD, 3, 1, 11, &DEAF);
+    struct small_world *vm = small_world(SPREAD, 4, 1, 11, &DEAF);
+    struct small_world *seed = small_world(SPREAD, 3, 1, 12, &DEAF);
+    const int64_t fixed = spread_factor(a->guest, 1), first = spread_factor(a->guest, 2);
+
+    cr_expect_eq(spread_factor(b->guest, 1), fixed);
+    cr_expect_neq(spread_factor(vm->guest, 1), fixed);
+    cr_expect_neq(spread_factor(seed->guest, 1), fixed);
+    cr_expect_neq(first, fixed, "two spreads of one VM are one");
+    /* Without `again` the factor stays; with it, it changes at the boundary and not before. */
+    cr_expect_eq(factor_at(a, 2, 100 * NS_MS - 1), first);
+    const int64_t second = factor_at(a, 2, 100 * NS_MS);
+
+    cr_expect_neq(second, first);
+    cr_expect_eq(factor_at(a, 2, 200 * NS_MS - 1), second);
+    cr_expect_neq(factor_at(a, 2, 200 * NS_MS), second);
+    cr_expect_eq(factor_at(a, 1, 200 * NS_MS), fixed);
+    /* The same factors for one who asked for none in between. */
+    cr_expect_eq(factor_at(b, 2, 10 * NS_SEC + 1), factor_at(a, 2, 10 * NS_SEC + 99 * NS_MS));
+    small_free(a);
+    small_free(b);
+    small_free(vm);
+    small_free(seed);
+}
+
+Test(workload, factors_are_lognormal_around_one)
+{
+    enum { N = 20000 };
+    struct small_world *w = small_world(SPREAD, 0, 1, 1, &DEAF);
+    double sum = 0, squares = 0;
+    int above = 0;
+
+    for (int i = 0; i < N; i++) {
+        const int64_t f = factor_at(w, 2, i * 100 * NS_MS);
+        const double x = log((double)f / 1024);
+
+        sum += x;
+        squares += x * x;
+        above += f > 1024;
+    }
+    /* Four standard errors: 0.66 / sqrt(N), 0.66 / sqrt(2 N), 0.5 sqrt(N). */
+    cr_expect(fabs(sum / N) < 0.0187, "mean of the logarithm %g", sum / N);
+    cr_expect(fabs(sqrt(squares / N) - 0.66) < 0.0132, "sigma %g", sqrt(squares / N));
+    cr_expect(abs(above - N / 2) < 283, "%d of %d are above 1", above, N);
+    small_free(w);
 }

@@ -38,6 +38,8 @@ struct costs {
     ns_t scan_element; /* one element of a watch list */
     ns_t wake_mark;    /* marking one vCPU of a VM-wide wake */
     ns_t timer_floor;  /* shortest re-arm of a host timer */
+    ns_t nop_turn;     /* one turn of a guest's idle loop whose mwait is trapped and does nothing */
+    ns_t mwait_toggle; /* switching a vCPU's mwait exits on or off, beside an exit and an entry */
     /* guest: overhead on the vCPU */
     ns_t guest_switch; /* from one task to another */
     ns_t guest_tick;

@@ -21,6 +21,10 @@ void xvcpu_off_term(struct xvcpu *x)
         x->off_term = TERM_STEAL;
     else
         x->off_term = x->g->busy ? TERM_UNSEEN : TERM_BLOCKED;
+    if (x->off_term != TERM_UNSEEN)
+        x->unseen_since = -1;
+    else if (x->unseen_since < 0)
+        x->unseen_since = x->world->engine->now;
 }
 
 void xpcpu_flush(struct xpcpu *p)

@@ -10,6 +10,9 @@ struct totals {
     uint64_t exits[EXIT_REASONS];
     uint64_t migrations, switches;
     ns_t wanted, published;
+    struct wait_counts waits;
+    uint64_t idle_ended, vm_wakes, gathers, undone, splits, refused, windows, windows_short, flips;
+    ns_t mark_time, gathered;
     int vcpus, vms;
     bool marks; /* some program counts operations */
 };
@@ -21,6 +24,34 @@ static bool counts_operations(const struct workload *w)
             if (w->task[i].op[j].code == OP_MARK_OP)
                 return true;
     return false;
+}
+
+static void add_waits(struct totals *t, const struct xvm *vm)
+{
+    const struct idle_stats *s = &vm->idle.st, *from = &vm->idle_from;
+
+    for (int i = 0; i < vm->nvcpus; i++) {
+        const struct xvcpu *x = &vm->vcpu[i];
+
+        t->waits.looks += x->waits.looks;
+        t->waits.looks_empty += x->waits.looks_empty;
+        t->waits.scanned += x->waits.scanned;
+        t->waits.missed += x->waits.missed;
+        t->waits.wakes_empty += x->waits.wakes_empty;
+        t->waits.short_idle += x->waits.short_idle;
+        t->waits.long_idle += x->waits.long_idle;
+        t->gathers += x->v->gathers;
+        t->undone += x->v->undone;
+        t->splits += x->v->splits;
+        t->refused += x->v->refused;
+        t->gathered += gather_time(x->v, vm->world->engine->now);
+    }
+    t->idle_ended += vm->idle_length.count;
+    t->vm_wakes += vm->vm_wakes;
+    t->mark_time += vm->mark_time;
+    t->windows += s->windows - from->windows;
+    t->windows_short += s->windows_short - from->windows_short;
+    t->flips += s->flips - from->flips;
 }
 
 static void add_vm(struct totals *t, const struct xvm *vm)
@@ -39,6 +70,7 @@ static void add_vm(struct totals *t, const struct xvm *vm)
         t->migrations += x->v->migrations;
         t->switches += x->v->switches;
     }
+    add_waits(t, vm);
     t->vcpus += vm->nvcpus;
     t->vms++;
     t->marks = t->marks || counts_operations(vm->guest->work);
@@ -123,6 +155,31 @@ static void wait_metrics(const struct totals *t, double elapsed, double *v)
     v[METRIC_STACKED] = ratio((double)s->stack_area, (double)s->run_area);
 }
 
+static void idle_metrics(const struct totals *t, const struct world *w, double seconds, double *v)
+{
+    const double ended = (double)t->idle_ended, windows = (double)t->windows;
+
+    v[METRIC_IDLE_ENTRIES] = ended / seconds;
+    v[METRIC_IDLE_SHORT] = ratio((double)t->waits.short_idle, ended);
+    v[METRIC_IDLE_LONG] = ratio((double)t->waits.long_idle, ended);
+    v[METRIC_LOOKS] = (double)t->waits.looks / seconds;
+    v[METRIC_LOOKS_EMPTY] = ratio((double)t->waits.looks_empty, (double)t->waits.looks);
+    v[METRIC_SCANNED] = (double)t->waits.scanned / seconds;
+    v[METRIC_MISSED] = (double)t->waits.missed / seconds;
+    v[METRIC_WAKES_EMPTY] = (double)t->waits.wakes_empty / seconds;
+    v[METRIC_VM_WAKES] = (double)t->vm_wakes / seconds;
+    v[METRIC_VM_MARK] = ratio((double)t->mark_time / 1e3, (double)t->vm_wakes);
+    v[METRIC_SLICE_SHORT] = ratio((double)t->windows_short, windows);
+    v[METRIC_SLICE_FLIPS] = windows > 0 ? (double)t->flips / seconds / t->vms : NAN;
+    if (!w->host->gather)
+        return;
+    v[METRIC_GATHERED] = (double)t->gathered / (seconds * 1e9 * t->vcpus);
+    v[METRIC_GATHERS] = (double)t->gathers / seconds;
+    v[METRIC_GATHERS_UNDONE] = ratio((double)t->undone, (double)t->gathers);
+    v[METRIC_SPLITS] = (double)t->splits / seconds;
+    v[METRIC_SPLITS_REFUSED] = (double)t->refused / seconds;
+}
+
 static void row(struct world *w, const struct totals *t, double *v)
 {
     const double elapsed = (double)(w->engine->now - w->accounted_from);
@@ -130,6 +187,7 @@ static void row(struct world *w, const struct totals *t, double *v)
     time_metrics(t, elapsed, w->npool, v);
     rate_metrics(t, elapsed / 1e9, v);
     wait_metrics(t, elapsed, v);
+    idle_metrics(t, w, elapsed / 1e9, v);
 }
 
 /* In W x ns. Time in a C-state at its power, other empty time at the idle power. */
@@ -146,11 +204,25 @@ static double pcpu_energy(const struct world *w, const struct xpcpu *p, double e
            (elapsed - resting) * w->conf.power_active_w;
 }
 
+/* Residencies in the pool; the fourth stands for all deeper ones. */
+static void cstate_metrics(const struct world *w, double elapsed, double *v)
+{
+    static const enum metric_id by_depth[] = {METRIC_CSTATE_1, METRIC_CSTATE_2, METRIC_CSTATE_3,
+                                              METRIC_CSTATE_4};
+    double in[4] = {0};
+
+    for (int i = 0; i < w->npool; i++)
+        for (int c = 0; c < w->conf.ncstates; c++)
+            in[c < 3 ? c : 3] += (double)w->pcpu[w->pool[i]].cstate_time[c];
+    for (int c = 0; c < 4 && c < w->conf.ncstates; c++)
+        v[by_depth[c]] = ratio(in[c], elapsed * w->npool);
+}
+
 /* What belongs to the whole machine stands in row 0 only. */
 static void machine_metrics(struct world *w, double *v)
 {
     const double elapsed = (double)(w->engine->now - w->accounted_from);
-    double pool = 0, all = 0, hyp = 0, energy = 0;
+    double pool = 0, all = 0, hyp = 0, energy = 0, held = 0, pool_hyp = 0;
 
     for (int i = 0; i < w->host->npcpus; i++) {
         all += elapsed - (double)w->pcpu[i].acct.term[TERM_IDLE];
@@ -161,11 +233,17 @@ static void machine_metrics(struct world *w, double *v)
 
         pool += elapsed - (double)p->acct.term[TERM_IDLE];
         energy += pcpu_energy(w, p, elapsed);
+        held += (double)p->acct.term[TERM_HELD];
+        pool_hyp += (double)p->acct.term[TERM_HYP];
     }
     v[METRIC_HOST_CPU_POOL] = ratio(pool, elapsed * w->npool);
     v[METRIC_HOST_CPU_MACHINE] = ratio(all, elapsed * w->host->npcpus);
+    v[METRIC_HOST_ACTIVE] = ratio(pool - held, elapsed * w->npool);
+    v[METRIC_HYP_POOL] = ratio(pool_hyp, elapsed * w->npool);
     v[METRIC_HYP] = ratio(hyp, elapsed * w->host->npcpus);
     v[METRIC_ENERGY] = w->conf.power_active_w > 0 ? energy / 1e9 : NAN;
+    v[METRIC_POWER] = v[METRIC_ENERGY] / (elapsed / 1e9);
+    cstate_metrics(w, elapsed, v);
 }
 
 static void fairness(struct world *w, double *v)
@@ -199,11 +277,30 @@ static void hists(const struct xvm *vm, struct hist *h)
     hist_merge(&h[HIST_WAKE], &vm->guest->wake);
     hist_merge(&h[HIST_SELECTION], &vm->guest->selection);
     hist_merge(&h[HIST_AGE], &vm->age);
+    hist_merge(&h[HIST_IDLE], &vm->idle_length);
+    hist_merge(&h[HIST_UNSEEN], &vm->unseen);
+    hist_merge(&h[HIST_VM_WAKE], &vm->vm_wake);
+    hist_merge(&h[HIST_SPLIT], &vm->split);
+    hist_merge(&h[HIST_REACTION], &vm->reaction);
+}
+
+/* A wait that nobody has noticed by the end of the run is as long as it has lasted. */
+static void last_unseen(struct world *w)
+{
+    for (int i = 0; i < w->nvms; i++)
+        for (int j = 0; j < w->vm[i].nvcpus; j++) {
+            const struct xvcpu *x = &w->vm[i].vcpu[j];
+
+            if (x->unseen_since >= 0)
+                hist_add(&w->vm[i].unseen, w->engine->now - x->unseen_since);
+        }
 }
 
 void world_collect(struct world *w, struct run_values *r)
 {
     struct totals measured = {.vcpus = 0};
+
+    last_unseen(w);
 
     for (int i = 0; i < w->nvms; i++) {
         struct totals one = {.vcpus = 0};

@@ -12,7 +12,8 @@ static bool polls(const struct xvcpu *x)
     return x->planned && !x->plan.in_host && x->plan.act != IDLE_BLOCK;
 }
 
-/* It runs: the interrupt is taken now. */
+/* It runs: the interrupt is taken now. A guest that was woken for nothing looks round and goes idle
+ * again. */
 static void interrupt_running(struct xvcpu *x, ns_t exit_cost, enum exit_reason why,
                               enum idle_via via)
 {
@@ -20,15 +21,17 @@ static void interrupt_running(struct xvcpu *x, ns_t exit_cost, enum exit_reason 
 
     x->via = via;
     if (exits) {
-        count_exit(x, why);
         gcpu_charge(x->g, exit_cost, 0);
+        count_exit(x, why);
     }
     /* A store has waited for the C-state already. */
     if (x->planned && x->committed && x->plan.act == IDLE_HOLD && via != VIA_STORE)
         gcpu_charge(x->g, x->world->conf.cstate[x->plan.cstate].exit_latency, 0);
-    gcpu_kick(x->g);
-    if (exits && x->v->state == VCPU_RUNNING)
-        host_entry(xpcpu_of(x));
+    x->woken = x->planned;
+    if (x->planned && x->committed && !gcpu_has_work(x->g))
+        gcpu_look_round(x->g);
+    else
+        gcpu_kick(x->g);
 }
 
 /* An interrupt for x is pending: now, at its wake-up, or at its next entry. */
@@ -39,7 +42,11 @@ void vcpu_interrupt(struct xvcpu *x, ns_t exit_cost, enum exit_reason why, enum 
         return;
     }
     x->pending_irq = true;
-    if (x->v->state == VCPU_BLOCKED)
+    if (x->v->state != VCPU_BLOCKED)
+        return;
+    if (x->v->pcpu >= 0)
+        host_entry(xpcpu_of(x)); /* it reaches the pCPU where x waits */
+    if (x->v->state == VCPU_BLOCKED && !(x->planned && x->plan.irq_waits))
         idle_wake(x, via);
 }
 
@@ -55,16 +62,63 @@ static void irq(void *arg, struct gcpu *g, enum irq_kind kind)
         vcpu_interrupt(x, c->timer_irq, EXIT_TIMER, VIA_TIMER);
 }
 
+/* Whoever spins with exits on the pCPU where x waits enters the hypervisor at each turn: that no
+ * event is spent on turns must not hide the scan. */
+static void seen_by_spinner(struct xvcpu *x, ns_t at)
+{
+    const struct vcpu *curr = xpcpu_of(x)->p->curr;
+    const struct xvcpu *s = curr ? curr->owner : NULL;
+
+    if (x->watch_in && s && s->planned && s->committed && s->plan.act == IDLE_SPIN && s->plan.traps)
+        engine_arm(x->world->engine, &x->ipi, idle_turn_end(s, at));
+}
+
+/* READY, it sees its word when it runs. */
+static void store_arrival(struct xvcpu *x)
+{
+    if (x->g->on && polls(x)) {
+        vcpu_interrupt(x, -1, EXIT_IRQ, VIA_STORE);
+    } else if (x->g->on) {
+        gcpu_kick(x->g);
+    } else if (x->v->state == VCPU_BLOCKED && x->watch_in) {
+        host_entry(xpcpu_of(x));
+    } else if (x->v->state == VCPU_BLOCKED) {
+        watch_charge(x, 0);
+        idle_wake(x, VIA_STORE);
+    }
+}
+
 /* The store or the IPI has arrived. */
 void vcpu_arrival(struct engine *e, struct event *ev)
 {
     struct xvcpu *x = container_of(ev, struct xvcpu, ipi);
-    const bool store = x->g->on && polls(x);
 
     (void)e;
-    if (!store)
-        gcpu_charge(x->g, 0, x->world->costs->guest_irq);
-    vcpu_interrupt(x, -1, EXIT_IRQ, store ? VIA_STORE : VIA_IRQ);
+    if (x->ipi_is_store) {
+        store_arrival(x);
+        return;
+    }
+    gcpu_charge(x->g, 0, x->world->costs->guest_irq);
+    vcpu_interrupt(x, -1, EXIT_IRQ, VIA_IRQ);
+}
+
+/* A store to x's word is done at `at`: who notices it, and when. */
+static void store_seen(struct xvcpu *x, ns_t at)
+{
+    struct engine *e = x->world->engine;
+
+    x->ipi_is_store = true;
+    if (x->v->state == VCPU_RUNNING) {
+        if (x->plan.act == IDLE_HOLD && x->committed)
+            at += x->world->conf.cstate[x->plan.cstate].exit_latency;
+        else if (x->plan.act == IDLE_SPIN && x->committed)
+            at = idle_turn_end(x, at);
+        engine_arm(e, &x->ipi, at);
+    } else if (x->plan.act == IDLE_WATCH && x->plan.monitored) {
+        engine_arm(e, &x->ipi, at);
+    } else {
+        seen_by_spinner(x, at);
+    }
 }
 
 static void notify(void *arg, struct gcpu *from, struct gcpu *to)
@@ -73,19 +127,16 @@ static void notify(void *arg, struct gcpu *from, struct gcpu *to)
     struct xvcpu *x = to->owner;
     struct engine *e = w->engine;
     const struct costs *c = w->costs;
-    ns_t owed = from ? from->hyp + from->ovh : 0, wait;
+    ns_t owed = from ? from->hyp + from->ovh : 0;
 
     if (event_armed(&x->ipi))
         return;
     if (polls(x)) {
         if (from)
             gcpu_charge(from, 0, c->store);
-        if (x->v->state != VCPU_RUNNING)
-            return; /* seen at the next look or scan, or when it runs again */
-        wait = c->store;
-        if (x->plan.act == IDLE_HOLD && x->committed)
-            wait += w->conf.cstate[x->plan.cstate].exit_latency;
-        engine_arm(e, &x->ipi, e->now + owed + wait);
+        if (x->vm->guest->conf.wake_word == WORD_PULSE)
+            watch_pulse(x, e->now + owed + c->store, x->vm->guest->conf.wake_pulse);
+        store_seen(x, e->now + owed + c->store);
         return;
     }
     if (from) {
@@ -94,6 +145,7 @@ static void notify(void *arg, struct gcpu *from, struct gcpu *to)
         gcpu_charge(from, c->ipi_send, 0);
         owed += c->ipi_send;
     }
+    x->ipi_is_store = false;
     engine_arm(e, &x->ipi, e->now + owed + c->ipi_latency);
 }
 
@@ -126,6 +178,7 @@ static void busy(void *arg, struct gcpu *g)
     struct xvcpu *x = g->owner;
 
     (void)arg;
+    x->work_at = g->busy && x->held_busy_start >= 0 ? x->world->engine->now : -1;
     if (x->v->state != VCPU_RUNNING) {
         /* The time up to now belongs to the state before the flip. */
         g->busy = !g->busy;
@@ -134,6 +187,27 @@ static void busy(void *arg, struct gcpu *g)
         xvcpu_off_term(x);
     }
     xvcpu_recount(x);
+}
+
+/* A store that stands for no work. Hardware that watches the line sees it, whatever it stores; a
+ * comparison of values may not. */
+static void poke(void *arg, struct gcpu *from, struct gcpu *to, enum poke_kind kind, ns_t length)
+{
+    struct world *w = arg;
+    struct xvcpu *x = to->owner;
+    const ns_t at = w->engine->now + from->hyp + from->ovh + w->costs->store;
+
+    gcpu_charge(from, 0, w->costs->store);
+    if (!polls(x))
+        return; /* nobody watches */
+    if (kind == POKE_FLAG)
+        x->flag = true;
+    else if (kind == POKE_PULSE)
+        watch_pulse(x, at, length);
+    else if (x->plan.act == IDLE_WATCH && !x->plan.monitored)
+        x->waits.missed++;
+    if (x->plan.act != IDLE_SPIN && !event_armed(&x->ipi))
+        store_seen(x, at);
 }
 
 static void spin_exit(void *arg, struct gcpu *g)
@@ -175,5 +249,6 @@ const struct guest_hooks cross_guest_hooks = {
     .spin_exit = spin_exit,
     .timer_exit = timer_exit,
     .io_exit = io_exit,
+    .poke = poke,
     .count = count,
 };

@@ -32,7 +32,7 @@ static ns_t wake_pcpu(struct xpcpu *p)
     if (p->idle_since < 0)
         return 0;
     xpcpu_flush(p);
-    if (p->cstate >= 0)
+    if (p->cstate >= 0 && p->owed == 0) /* else it is awake, working for the hypervisor */
         latency = p->world->conf.cstate[p->cstate].exit_latency;
     p->idle_since = -1;
     return latency;
@@ -58,14 +58,26 @@ static void exchange(struct xvcpu *x)
         channel_publish_hint(x->vm->channel, x->g->id, host_channel_hint(h, x->v));
 }
 
+/* A gathered vCPU that turned active runs on a pCPU of its own. */
+static void split_done(struct xvcpu *x)
+{
+    if (x->split_seen == x->v->splits)
+        return;
+    x->split_seen = x->v->splits;
+    if (x->active_since >= 0)
+        hist_add(&x->vm->split, x->world->engine->now - x->active_since);
+    x->active_since = -1;
+}
+
 static void entered(void *arg, struct pcpu *p, struct vcpu *v, bool moved, int from)
 {
     struct world *w = arg;
     struct xvcpu *x = v->owner;
     struct xpcpu *xp = &w->pcpu[p->id];
     const struct costs *c = w->costs;
-    ns_t hyp = wake_pcpu(xp) + xp->owed + c->host_switch + c->entry + c->steal_write;
-    ns_t stolen;
+    ns_t hyp = wake_pcpu(xp), stolen;
+
+    hyp += xp->owed + c->host_switch + c->entry + c->steal_write;
 
     xp->owed = 0;
     x->in_spin = false;
@@ -83,6 +95,8 @@ static void entered(void *arg, struct pcpu *p, struct vcpu *v, bool moved, int f
     publish_entry(x, moved || from < 0);
     exchange(x);
     gcpu_charge(x->g, hyp, moved && from >= 0 ? refill(w, from, p->id) : 0);
+    watch_group_ran(x);
+    split_done(x);
     x->work_at_entry = x->g->acct.term[TERM_WORK];
     stolen = v->steal - x->steal_at_entry;
     x->steal_at_entry = v->steal;
@@ -97,6 +111,9 @@ static void leaving(void *arg, struct pcpu *p, struct vcpu *v, enum stop_why why
     const ns_t now = w->engine->now;
 
     gcpu_pause(x->g);
+    /* What the hypervisor has not finished here delays whoever comes next. */
+    w->pcpu[p->id].owed += x->g->hyp;
+    x->g->hyp = 0;
     if (x->planned && x->committed && why != STOP_BLOCK) {
         if (x->plan.act == IDLE_HOLD)
             w->pcpu[p->id].owed += w->conf.cstate[x->plan.cstate].exit_latency;
@@ -104,7 +121,8 @@ static void leaving(void *arg, struct pcpu *p, struct vcpu *v, enum stop_why why
         x->committed = false;
     }
     /* Idle and pause exits were paid by who made them, a tick by the tick. */
-    if (why != STOP_BLOCK && why != STOP_SPIN && x->ticked_at != now) {
+    if (why != STOP_BLOCK && why != STOP_SPIN && x->ticked_at != now &&
+        !(x->planned && x->plan.yields)) {
         count_exit(x, EXIT_PREEMPT);
         w->pcpu[p->id].owed += w->costs->exit;
     }
@@ -158,9 +176,18 @@ static void tick(void *arg, struct pcpu *p, struct vcpu *v)
     count_exit(x, EXIT_PREEMPT);
     x->ticked_at = w->engine->now;
     gcpu_charge(x->g, w->costs->host_tick + (w->channel_used ? w->costs->publish : 0), 0);
+    if (x->planned && x->committed && x->plan.act == IDLE_HOLD)
+        gcpu_charge(x->g, w->conf.cstate[x->plan.cstate].exit_latency, 0);
     publish_pcpu(xp);
     exchange(x);
-    host_entry(xp);
+}
+
+/* Its wait is noticed. */
+static void end_unseen(struct xvcpu *x)
+{
+    if (x->unseen_since >= 0)
+        hist_add(&x->vm->unseen, x->world->engine->now - x->unseen_since);
+    x->unseen_since = -1;
 }
 
 static void queued(void *arg, struct pcpu *p, struct vcpu *v)
@@ -168,6 +195,7 @@ static void queued(void *arg, struct pcpu *p, struct vcpu *v)
     struct xvcpu *x = v->owner, *curr;
 
     (void)arg;
+    end_unseen(x);
     xvcpu_flush(x);
     xvcpu_off_term(x);
     xvcpu_recount(x);
@@ -185,6 +213,18 @@ static ns_t guest_time(void *arg, const struct vcpu *v)
     return x->g->acct.term[TERM_WORK] - x->work_at_entry;
 }
 
+/* It waits on another pCPU from now on: other entries scan for it. */
+static void rehomed(void *arg, struct vcpu *v)
+{
+    struct xvcpu *x = v->owner;
+
+    (void)arg;
+    if (!x->watch_in)
+        return;
+    watch_remove(x);
+    watch_add(x);
+}
+
 static void count(void *arg, const char *name)
 {
     world_count(arg, name);
@@ -199,4 +239,5 @@ const struct host_hooks cross_host_hooks = {
     .queued = queued,
     .guest_time = guest_time,
     .count = count,
+    .rehomed = rehomed,
 };

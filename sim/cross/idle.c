@@ -10,18 +10,34 @@
 #include "engine/check.h"
 #include "host/host_ops.h"
 
-static struct idle_ctx context(const struct xvcpu *x)
+/* Shorter and longer episodes than these are what the published distributions tell apart. */
+#define SHORT_IDLE (200 * NS_US)
+#define LONG_IDLE  NS_MS
+
+static bool shares_pcpu(const struct xvcpu *x)
 {
     const struct world *w = x->world;
     const struct xpcpu *p = xpcpu_of(x);
+
+    if (w->host->gather)
+        return gather_homes(w->host, p->p->id) > 1 || x->v->home != p->p->id;
+    return p->pinned + w->floating > 1;
+}
+
+struct idle_ctx idle_context(const struct xvcpu *x)
+{
+    const struct world *w = x->world;
 
     return (struct idle_ctx){
         .now = w->engine->now,
         .next_timer = x->vm->idle.ops->wants_timer ? gcpu_next_timer(x->g) : NS_NEVER,
         .since = x->held_busy_start,
-        .rivals = p->p->nr_ready,
-        .shared = p->pinned + w->floating > 1,
+        .rivals = xpcpu_of(x)->p->nr_ready,
+        .shared = shares_pcpu(x),
+        .gathered = x->v->gathered,
         .ncstates = w->conf.ncstates,
+        .residency = w->conf.residency,
+        .exit_latency = w->conf.exit_latency,
         .last_run = x->held_busy_start - x->busy_since,
     };
 }
@@ -35,12 +51,16 @@ static const char *plan_fault(const struct xvcpu *x, const struct idle_plan *pla
         return "a C-state that the machine does not have";
     if (plan->until < now)
         return "a limit in the past";
-    if (plan->act == IDLE_WATCH && plan->until == now)
-        return "a look at once, for ever";
+    if (plan->until == now && plan->act != IDLE_WATCH)
+        return "a limit at once, for ever";
+    if (plan->yields && (plan->act != IDLE_SPIN || !plan->traps))
+        return "a yield without an exit";
+    if (plan->self_look && (plan->act != IDLE_WATCH || plan->until == NS_NEVER))
+        return "a look of its own without a time";
     return NULL;
 }
 
-static void check_plan(const struct xvcpu *x, const struct idle_plan *plan, const char *op)
+void plan_check(const struct xvcpu *x, const struct idle_plan *plan, const char *op)
 {
     const char *fault = plan_fault(x, plan);
     char who[64];
@@ -56,13 +76,71 @@ static bool leaves(const struct idle_plan *p)
     return p->act == IDLE_BLOCK || p->act == IDLE_WATCH;
 }
 
+/* What the vCPUs of the VM have executed while not idle. */
+static ns_t time_used(const struct xvm *vm)
+{
+    ns_t sum = 0;
+
+    for (int i = 0; i < vm->nvcpus; i++) {
+        const struct xvcpu *x = &vm->vcpu[i];
+        const ns_t *a = x->g->acct.term;
+
+        gcpu_settle(x->g);
+        sum += x->used_before + a[TERM_WORK] + a[TERM_OVERHEAD] + a[TERM_LOCKSPIN];
+    }
+    return sum;
+}
+
+void idle_tell_use(struct xvcpu *x)
+{
+    struct idle *i = &x->vm->idle;
+    struct guest *g = x->vm->guest;
+    const ns_t now = x->world->engine->now;
+    const uint64_t flips = i->st.flips;
+    struct idle_use u;
+
+    if (!i->ops->use || now < i->use_at)
+        return;
+    u = (struct idle_use){.now = now, .used = time_used(x->vm), .io_ops = g->io_ops};
+    crash_enter(i->ops->head.name, "use");
+    i->ops->use(i, &u);
+    crash_leave();
+    if (i->st.flips != flips && g->phase_at >= 0) {
+        hist_add(&x->vm->reaction, now - g->phase_at);
+        g->phase_at = -1;
+    }
+}
+
+void idle_trap(struct xvcpu *x)
+{
+    const struct idle_plan *p = &x->plan;
+    int8_t exits;
+
+    if (p->act != IDLE_HOLD && p->act != IDLE_WATCH)
+        return;
+    exits = p->act == IDLE_WATCH;
+    if (x->mwait_exits >= 0 && x->mwait_exits != exits)
+        gcpu_charge(x->g, x->world->costs->mwait_toggle, 0);
+    x->mwait_exits = exits;
+}
+
+void idle_view(struct xvcpu *x, enum idle_view view)
+{
+    const bool stable = view == IDLE_VIEW_STABLE;
+
+    if (view == IDLE_VIEW_KEEP || stable == x->stable)
+        return;
+    x->stable = stable;
+    host_idle_class(x->world->host, x->v, stable);
+}
+
 /* Charges the exit that a plan needs when it begins in the guest. */
 static void plan_exit(struct xvcpu *x)
 {
-    if (!leaves(&x->plan) && !x->plan.in_host)
+    if (!leaves(&x->plan) && !x->plan.in_host && !x->plan.yields)
         return;
-    count_exit(x, EXIT_IDLE);
     gcpu_charge(x->g, x->world->costs->exit, 0);
+    count_exit(x, EXIT_IDLE);
 }
 
 void idle_begin(struct xvcpu *x)
@@ -72,40 +150,24 @@ void idle_begin(struct xvcpu *x)
 
     if (x->held_busy_start < 0)
         x->held_busy_start = x->world->engine->now;
-    ctx = context(x);
+    else
+        x->waits.wakes_empty += x->woken;
+    if (x->self_looks)
+        x->waits.looks_empty++;
+    x->woken = false;
+    x->self_looks = false;
+    idle_tell_use(x);
+    ctx = idle_context(x);
     crash_enter(i->ops->head.name, "enter");
     x->plan = i->ops->enter(i, x->g->id, &ctx);
     crash_leave();
-    check_plan(x, &x->plan, "enter");
+    plan_check(x, &x->plan, "enter");
     x->planned = true;
     x->committed = false;
     x->planned_at = x->world->engine->now;
+    idle_trap(x);
     plan_exit(x);
-}
-
-static void watch_list_add(struct xvcpu *x)
-{
-    struct xpcpu *p = xpcpu_of(x);
-
-    if (!x->vm->idle.ops->scans || x->watch_at)
-        return;
-    x->watch_at = p;
-    x->watch_next = p->watchers;
-    p->watchers = x;
-}
-
-static void watch_list_remove(struct xvcpu *x)
-{
-    struct xvcpu **at;
-
-    if (!x->watch_at)
-        return;
-    at = &x->watch_at->watchers;
-    while (*at && *at != x)
-        at = &(*at)->watch_next;
-    CHECK(*at == x, "vcpu %d is not in its watch list", x->v->id);
-    *at = x->watch_next;
-    x->watch_at = NULL;
+    idle_view(x, x->plan.view);
 }
 
 /* The exit and what else was owed took their time first: the limit moves by that much. */
@@ -115,6 +177,8 @@ static void arm_limit(struct xvcpu *x)
 
     if (x->plan.until != NS_NEVER)
         x->plan.until += e->now - x->planned_at;
+    if (x->plan.act == IDLE_WATCH && x->plan.until < e->now + x->world->costs->timer_floor)
+        x->plan.until = e->now + x->world->costs->timer_floor;
     x->planned_at = e->now;
     engine_arm(e, &x->until, x->plan.until);
 }
@@ -142,7 +206,7 @@ void idle_commit(struct xvcpu *x)
         return;
     case IDLE_WATCH:
         host_block(w->host, x->v);
-        watch_list_add(x);
+        watch_add(x);
         arm_limit(x);
         return;
     }
@@ -150,11 +214,28 @@ void idle_commit(struct xvcpu *x)
         idle_rival(x);
 }
 
+static ns_t turn_of(const struct xvcpu *x)
+{
+    const struct costs *c = x->world->costs;
+
+    if (x->plan.turn > 0)
+        return x->plan.turn;
+    return x->plan.traps ? c->nop_turn : c->poll_turn;
+}
+
+ns_t idle_turn_end(const struct xvcpu *x, ns_t at)
+{
+    const ns_t turn = turn_of(x);
+
+    if (!x->plan.traps || turn <= 0 || at < x->committed_at)
+        return at;
+    return at + (turn - (at - x->committed_at) % turn) % turn;
+}
+
 void idle_keep_flush(struct xvcpu *x)
 {
-    const struct world *w = x->world;
-    const ns_t turn = x->plan.turn > 0 ? x->plan.turn : w->costs->poll_turn;
-    const ns_t dt = w->engine->now - x->committed_at;
+    const ns_t turn = turn_of(x);
+    const ns_t dt = x->world->engine->now - x->committed_at;
 
     if (!x->planned || !x->committed || leaves(&x->plan))
         return;
@@ -181,7 +262,7 @@ static void replan(struct xvcpu *x, struct idle_plan plan, const char *op)
 {
     const bool was_in_host = x->plan.in_host;
 
-    check_plan(x, &plan, op);
+    plan_check(x, &plan, op);
     gcpu_settle(x->g);
     if (x->plan.act == IDLE_HOLD && x->committed)
         gcpu_charge(x->g, x->world->conf.cstate[x->plan.cstate].exit_latency, 0);
@@ -191,15 +272,17 @@ static void replan(struct xvcpu *x, struct idle_plan plan, const char *op)
     x->planned_at = x->world->engine->now;
     if (was_in_host && plan.act == IDLE_SPIN && !plan.in_host)
         gcpu_charge(x->g, x->world->costs->entry, 0);
+    idle_trap(x);
     if (!was_in_host)
         plan_exit(x);
+    idle_view(x, plan.view);
     gcpu_idle_again(x->g);
 }
 
-static struct idle_plan expired(struct xvcpu *x)
+struct idle_plan idle_expired(struct xvcpu *x)
 {
     struct idle *i = &x->vm->idle;
-    const struct idle_ctx ctx = context(x);
+    const struct idle_ctx ctx = idle_context(x);
     struct idle_plan plan = x->plan;
 
     if (i->ops->expire) {
@@ -211,159 +294,102 @@ static struct idle_plan expired(struct xvcpu *x)
     } else {
         plan = (struct idle_plan){.act = IDLE_BLOCK, .until = NS_NEVER};
     }
+    plan_check(x, &plan, "expire");
     return plan;
 }
 
-/* Hypervisor work on the pCPU where x waits, under whoever runs there. */
-static void charge_there(struct xvcpu *x, ns_t cost)
+/* x keeps its pCPU while another vCPU wants it. */
+static void answer_rival(struct xvcpu *x)
 {
-    struct xpcpu *p = xpcpu_of(x);
-    const struct costs *c = x->world->costs;
-
-    if (p->p->curr) {
-        struct xvcpu *curr = p->p->curr->owner;
-
-        count_exit(curr, EXIT_IRQ);
-        gcpu_charge(curr->g, c->exit + cost + c->entry, 0);
-    } else {
-        xpcpu_flush(p);
-        p->owed += cost;
-    }
-}
-
-static void wake_vm(struct xvcpu *by)
-{
-    struct xvm *vm = by->vm;
-    struct host *h = by->world->host;
-    ns_t cost = 0;
-
-    for (int i = 0; i < vm->nvcpus; i++) {
-        struct xvcpu *x = &vm->vcpu[i];
-
-        if (x == by || x->v->state == VCPU_RUNNING)
-            continue;
-        cost += by->world->costs->wake_mark;
-        if (x->v->state == VCPU_READY)
-            host_boost(h, x->v);
-        else if (x->planned && x->plan.act == IDLE_WATCH) {
-            watch_list_remove(x);
-            host_wake(h, x->v, WAKE_GROUP);
-        }
-    }
-    charge_there(by, cost);
-}
-
-void idle_wake(struct xvcpu *x, enum idle_via via)
-{
-    static const enum wake_why why[] = {[VIA_STORE] = WAKE_LOOK,
-                                        [VIA_IRQ] = WAKE_IRQ,
-                                        [VIA_TIMER] = WAKE_IRQ,
-                                        [VIA_LOOK] = WAKE_LOOK,
-                                        [VIA_SCAN] = WAKE_LOOK};
     struct idle *i = &x->vm->idle;
-    enum idle_wake who = WAKE_ONE;
+    struct engine *e = x->world->engine;
+    struct idle_plan plan = x->plan;
 
-    x->via = via;
-    watch_list_remove(x);
-    if (x->planned && i->ops->wake) {
-        crash_enter(i->ops->head.name, "wake");
-        who = i->ops->wake(i, x->g->id, via);
-        crash_leave();
-    }
-    host_wake(x->world->host, x->v, why[via]);
-    if (who == WAKE_VM)
-        wake_vm(x);
-}
-
-static void look(struct xvcpu *x)
-{
-    const ns_t cost = x->world->costs->look;
-    struct idle_plan plan;
-
-    charge_there(x, cost);
-    if (gcpu_word_set(x->g)) {
-        idle_wake(x, VIA_LOOK);
+    x->rival_pending = false;
+    if (plan.yields) {
+        if (xpcpu_of(x)->p->nr_ready > 0)
+            host_yield(x->world->host, x->v, STOP_YIELD);
+        else
+            engine_arm(e, &x->until, plan.until);
         return;
     }
-    world_count(x->world, "idle_looks_empty");
-    plan = expired(x);
-    if (plan.act != IDLE_WATCH)
-        crash_policy(x->vm->idle.ops->head.name, "expire", x->vm->name,
-                     "only WATCH may follow WATCH: the vCPU is off its pCPU");
-    check_plan(x, &plan, "expire");
-    x->plan = plan;
-    x->committed_at = x->world->engine->now;
-    x->planned_at = x->committed_at;
-    if (plan.until != NS_NEVER) {
-        /* Counted from the end of this look; no host timer is shorter than its floor. */
-        plan.until += cost;
-        if (plan.until < x->committed_at + x->world->costs->timer_floor)
-            plan.until = x->committed_at + x->world->costs->timer_floor;
+    if (i->ops->rival) {
+        const struct idle_ctx ctx = idle_context(x);
+
+        crash_enter(i->ops->head.name, "rival");
+        plan = i->ops->rival(i, x->g->id, &ctx, x->plan);
+        crash_leave();
     }
-    engine_arm(x->world->engine, &x->until, plan.until);
+    if (plan.act == x->plan.act && plan.until == x->plan.until)
+        engine_arm(e, &x->until, plan.until);
+    else
+        replan(x, plan, "rival");
 }
 
 void idle_until(struct engine *e, struct event *ev)
 {
     struct xvcpu *x = container_of(ev, struct xvcpu, until);
-    struct idle *i = &x->vm->idle;
 
     (void)e;
     if (!x->planned || !x->committed)
         return;
     if (x->v->state == VCPU_BLOCKED && x->plan.act == IDLE_WATCH) {
-        look(x);
+        watch_look(x);
         return;
     }
     if (x->v->state != VCPU_RUNNING || x->g->busy)
         return;
-    if (x->rival_pending) {
-        const struct idle_ctx ctx = context(x);
-        struct idle_plan plan;
-
-        x->rival_pending = false;
-        crash_enter(i->ops->head.name, "rival");
-        plan = i->ops->rival(i, x->g->id, &ctx, x->plan);
-        crash_leave();
-        if (plan.act == x->plan.act && plan.until == x->plan.until)
-            engine_arm(e, &x->until, plan.until);
-        else
-            replan(x, plan, "rival");
-        return;
-    }
-    replan(x, expired(x), "expire");
+    if (x->rival_pending)
+        answer_rival(x);
+    else
+        replan(x, idle_expired(x), "expire");
 }
 
-/* Another vCPU wants the pCPU that x keeps while idle. Decided at this instant, after the queueing.
- */
+/* Another vCPU wants the pCPU that x keeps while idle. Decided at this instant, after the queueing;
+ * a spin that yields at its exits, at the next one. */
 void idle_rival(struct xvcpu *x)
 {
-    if (!x->planned || !x->committed || leaves(&x->plan) || !x->vm->idle.ops->rival)
+    const ns_t now = x->world->engine->now;
+
+    if (!x->planned || !x->committed || leaves(&x->plan))
+        return;
+    if (!x->plan.yields && !x->vm->idle.ops->rival)
         return;
     x->rival_pending = true;
-    engine_arm(x->world->engine, &x->until, x->world->engine->now);
+    engine_arm(x->world->engine, &x->until, x->plan.yields ? idle_turn_end(x, now) : now);
+}
+
+static void count_episode(struct xvcpu *x, ns_t episode)
+{
+    hist_add(&x->vm->idle_length, episode);
+    x->waits.short_idle += episode < SHORT_IDLE;
+    x->waits.long_idle += episode > LONG_IDLE;
 }
 
 void idle_reflect(struct xvcpu *x)
 {
     struct world *w = x->world;
     struct idle *i = &x->vm->idle;
-    const struct host_ops *h = w->host->policy->ops;
-    const ns_t episode = w->engine->now - x->held_busy_start;
+    const ns_t end = x->work_at >= 0 ? x->work_at : w->engine->now;
+    const ns_t episode = end - x->held_busy_start;
     bool stable;
 
+    if (x->self_looks)
+        watch_self_found(x);
+    x->woken = false;
+    x->self_looks = false;
+    count_episode(x, episode);
+    if (episode > LONG_IDLE)
+        x->active_since = x->v->gathered ? w->engine->now : -1;
     x->held_busy_start = -1;
+    x->work_at = -1;
     x->busy_since = w->engine->now;
     if (!i->ops->reflect)
         return;
     crash_enter(i->ops->head.name, "reflect");
     stable = i->ops->reflect(i, x->g->id, episode, x->via);
     crash_leave();
-    if (stable == x->stable)
-        return;
-    x->stable = stable;
-    if (h->idle_class)
-        h->idle_class(w->host->policy, x->v, stable);
+    idle_view(x, stable ? IDLE_VIEW_STABLE : IDLE_VIEW_ACTIVE);
 }
 
 void idle_finish(struct xvcpu *x)
@@ -374,7 +400,8 @@ void idle_finish(struct xvcpu *x)
         return;
     engine_cancel(x->world->engine, &x->until);
     x->rival_pending = false;
-    watch_list_remove(x);
+    watch_remove(x);
+    watch_clear(x);
     end_keeping(x);
     if (x->plan.in_host && x->committed && x->plan.act == IDLE_SPIN) {
         gcpu_charge(x->g, c->inject + c->entry, 0);
@@ -382,21 +409,4 @@ void idle_finish(struct xvcpu *x)
     }
     x->planned = false;
     x->committed = false;
-}
-
-void host_entry(struct xpcpu *p)
-{
-    struct xvcpu *x = p->watchers, *next;
-    ns_t cost = 0;
-
-    if (!x)
-        return;
-    for (; x; x = next) {
-        next = x->watch_next;
-        cost += p->world->costs->scan_element;
-        if (gcpu_word_set(x->g))
-            idle_wake(x, VIA_SCAN);
-    }
-    if (p->p->curr)
-        gcpu_charge(((struct xvcpu *)p->p->curr->owner)->g, cost, 0);
 }

@@ -27,7 +27,6 @@ void pause_exit(struct xvcpu *x)
 
     count_exit(x, EXIT_PAUSE);
     gcpu_charge(x->g, x->world->costs->pause_exit, 0);
-    host_entry(xpcpu_of(x));
     x->in_spin = true;
     if (host_spin_yield(h, x->v, &h->vcpu[x->vm->guest->vcpu_base], x->vm->nvcpus,
                         &x->vm->last_boosted, eligible, NULL) >= 0)

@@ -26,7 +26,7 @@ static int init_pcpus(struct world *w)
 
     w->pcpu = calloc((size_t)n, sizeof(*w->pcpu));
     w->core_hot = calloc((size_t)w->topo->count[LEVEL_CORE], sizeof(*w->core_hot));
-    if (!w->pcpu || !w->core_hot)
+    if (!w->pcpu || !w->core_hot || watch_init(w))
         return -1;
     for (int i = 0; i < n; i++) {
         w->pcpu[i].world = w;
@@ -48,6 +48,10 @@ struct world *world_new(struct engine *e, const struct topology *t, const struct
     if (!w)
         return NULL;
     w->conf = *conf;
+    for (int i = 0; i < conf->ncstates; i++) {
+        w->conf.residency[i] = conf->cstate[i].residency;
+        w->conf.exit_latency[i] = conf->cstate[i].exit_latency;
+    }
     w->engine = e;
     w->topo = t;
     w->costs = costs;
@@ -75,6 +79,11 @@ void world_free(struct world *w)
 
         guest_free(vm->guest);
         hist_free(&vm->age);
+        hist_free(&vm->idle_length);
+        hist_free(&vm->unseen);
+        hist_free(&vm->vm_wake);
+        hist_free(&vm->split);
+        hist_free(&vm->reaction);
         free(vm->name);
         free(vm->vcpu);
         free(vm->idle.self);
@@ -85,6 +94,7 @@ void world_free(struct world *w)
     free(w->vm);
     free(w->pcpu);
     free(w->core_hot);
+    watch_free(w);
     free(w);
 }
 
@@ -100,6 +110,9 @@ static int init_idle(struct xvm *vm, const struct world_vm *s)
     vm->idle.params = params;
     if (params && s->idle_params)
         memcpy(params, s->idle_params, head->params_size);
+    if (hist_init(&vm->idle_length) || hist_init(&vm->unseen) || hist_init(&vm->vm_wake) ||
+        hist_init(&vm->split) || hist_init(&vm->reaction))
+        return -1;
     return params && vm->idle.self && vm->idle.unit ? 0 : -1;
 }
 
@@ -114,6 +127,8 @@ static int init_vcpu(struct world *w, struct xvm *vm, int i, const struct world_
     x->g = &vm->guest->cpu[i];
     x->g->owner = x;
     x->counted_at = -1;
+    x->mwait_exits = -1;
+    x->work_at = x->unseen_since = x->active_since = -1;
     x->off_term = TERM_BLOCKED;
     event_init(&x->ipi, PHASE_WAKE, 5u << 24 | id, vcpu_arrival);
     event_init(&x->until, PHASE_TIMER, 6u << 24 | id, idle_until);
@@ -155,6 +170,7 @@ int world_add_vm(struct world *w, int i, const struct world_vm *s, char why[160]
     vm->measured = s->measured;
     vm->nvcpus = s->ncpus;
     vm->entitled = (double)s->ncpus * s->weight / 1024;
+    event_init(&vm->mark, PHASE_WAKE, 8u << 24 | (uint32_t)i, watch_mark);
     vm->name = malloc(strlen(s->name) + 1);
     vm->vcpu = calloc((size_t)s->ncpus, sizeof(*vm->vcpu));
     vm->guest = guest_new(w->engine, w->costs, s->work, s->conf, s->ops, s->params, &place,
@@ -203,6 +219,19 @@ static void window_end(struct engine *e, struct event *ev)
     engine_arm(e, ev, ev->time + w->conf.fairness_window);
 }
 
+static void forget_waits(struct xvm *vm)
+{
+    hist_reset(&vm->age);
+    hist_reset(&vm->idle_length);
+    hist_reset(&vm->unseen);
+    hist_reset(&vm->vm_wake);
+    hist_reset(&vm->split);
+    hist_reset(&vm->reaction);
+    vm->vm_wakes = 0;
+    vm->mark_time = 0;
+    vm->idle_from = vm->idle.st;
+}
+
 /* End of warm-up: checks, then forgets what happened so far. */
 static void forget(struct world *w)
 {
@@ -217,12 +246,15 @@ static void forget(struct world *w)
         struct xvm *vm = &w->vm[i];
 
         guest_reset(vm->guest);
-        hist_reset(&vm->age);
+        forget_waits(vm);
         vm->window_work = 0;
         for (int j = 0; j < vm->nvcpus; j++) {
             struct xvcpu *x = &vm->vcpu[j];
 
             x->work_at_entry -= x->g->acct.term[TERM_WORK];
+            x->used_before += x->g->acct.term[TERM_WORK] + x->g->acct.term[TERM_OVERHEAD] +
+                              x->g->acct.term[TERM_LOCKSPIN];
+            memset(&x->waits, 0, sizeof(x->waits));
             memset(&x->g->acct, 0, sizeof(x->g->acct));
             memset(x->g->flushed, 0, sizeof(x->g->flushed));
             memset(x->exits, 0, sizeof(x->exits));

@@ -47,25 +47,49 @@ struct xvcpu {
     ns_t work_at_entry;
     ns_t steal_at_entry;  /* published: what the guest sees */
     ns_t held_busy_start; /* start of this idle episode, -1 = busy */
+    ns_t work_at;         /* when work came that ends it, -1 */
     ns_t busy_since;
-    bool pending_irq; /* an interrupt waits for the next entry */
-    bool planned;     /* plan is in force (from the guest's idle entry to its end) */
+    bool pending_irq;  /* an interrupt waits for the next entry */
+    bool ipi_is_store; /* what `ipi` stands for */
+    bool planned;      /* plan is in force (from the guest's idle entry to its end) */
     bool committed;
-    bool stable; /* idle policy's view */
+    bool stable;        /* idle policy's view */
+    bool woken;         /* something ended the wait; not yet known whether there is work */
+    bool self_looks;    /* switched in to look at its own word */
+    bool to_mark;       /* the VM-wide wake-up under way has not come to it yet */
+    bool in_group;      /* marked by a VM-wide wake-up, has not run since */
+    int8_t mwait_exits; /* its mwait exits: on, off, -1 = not yet set */
     bool in_spin, dy_eligible;
     bool rival_pending;
     struct idle_plan plan;
     ns_t planned_at, committed_at;
-    ns_t ticked_at;           /* last host tick under it */
-    enum idle_via via;        /* what ended the wait */
-    struct event ipi;         /* an IPI or a store arrives */
-    struct event until;       /* limit of the idle plan, or next look */
-    struct xvcpu *watch_next; /* scanned watchers of one pCPU */
-    struct xpcpu *watch_at;   /* in whose list, NULL */
-    ns_t steal_from;          /* published when accounting began */
-    ns_t row_seen;            /* stamp of the guest's row that the host policy saw last */
+    ns_t ticked_at;     /* last host tick under it */
+    enum idle_via via;  /* what ended the wait */
+    struct event ipi;   /* an IPI or a store arrives */
+    struct event until; /* limit of the idle plan, or next look */
+    struct xvcpu *watch_next, **watch_link;
+    struct watch_list *watch_in; /* scanned there, NULL */
+    bool flag;                   /* its word was set by a store that stands for no work */
+    bool pulse_open;             /* its word changed, and will change back or has */
+    ns_t pulse_until;
+    ns_t unseen_since; /* work there, not noticed; -1 */
+    ns_t active_since; /* first work after a long idle episode, while gathered; -1 */
+    uint64_t split_seen;
+    ns_t used_before; /* executed while not idle, before accounting began */
+    ns_t steal_from;  /* published when accounting began */
+    ns_t row_seen;    /* stamp of the guest's row that the host policy saw last */
     uint64_t exits[EXIT_REASONS];
+    struct wait_counts {
+        uint64_t looks, looks_empty, scanned, missed, wakes_empty, short_idle, long_idle;
+    } waits;
 };
+
+/* vCPUs that wait for a scan by the entries of some pCPUs. */
+struct watch_list {
+    struct xvcpu *first;
+    int n;
+};
+#define IDLE_SETS (IDLE_SET_MACHINE + 1)
 
 struct xpcpu {
     struct world *world;
@@ -78,8 +102,7 @@ struct xpcpu {
     int cstate;
     int wanting; /* vCPUs here whose guest is busy */
     bool hot;    /* executes, not in a C-state: slows its siblings */
-    struct xvcpu *watchers;
-    int pinned; /* vCPUs that may run nowhere else */
+    int pinned;  /* vCPUs that may run nowhere else */
 };
 
 struct xvm {
@@ -95,6 +118,15 @@ struct xvm {
     struct hist age;
     int last_boosted;
     ns_t window_work; /* at the start of the fairness window */
+    struct hist idle_length, unseen, vm_wake, split, reaction;
+    uint64_t vm_wakes;
+    ns_t mark_time;    /* of VM-wide wake-ups */
+    struct event mark; /* a VM-wide wake-up goes from vCPU to vCPU */
+    int mark_next, mark_left;
+    bool mark_boost;
+    int group_left; /* vCPUs marked and not yet run */
+    ns_t group_since;
+    struct idle_stats idle_from; /* when accounting began */
 };
 
 #define WORLD_COUNTERS 48
@@ -107,6 +139,7 @@ struct world_conf {
     int ncstates, host_ncstates;
     double power_active_w, power_idle_w;
     ns_t fairness_window;
+    ns_t residency[CSTATES_MAX], exit_latency[CSTATES_MAX]; /* of cstate, for idle policies */
     int64_t io_cpu_1024; /* pCPU time of an I/O per 1024 ns of service */
 };
 
@@ -119,7 +152,10 @@ struct world {
     struct channel *channel;
     bool channel_used;
     struct xpcpu *pcpu;
-    int *core_hot; /* hot threads of each core */
+    int *core_hot;                       /* hot threads of each core */
+    struct watch_list *watch[IDLE_SETS]; /* per unit of the set */
+    int nwatching;
+    bool scanning;
     struct xvm *vm;
     int nvms, nvcpus, floating;
     const int *pool;
@@ -195,8 +231,44 @@ void idle_wake(struct xvcpu *x, enum idle_via via);
 /* Accounts for the part of a committed SPIN or HOLD that has passed. */
 void idle_keep_flush(struct xvcpu *x);
 void idle_until(struct engine *e, struct event *ev);
-/* A host entry on this pCPU: watch lists are scanned. */
-void host_entry(struct xpcpu *p);
+struct idle_ctx idle_context(const struct xvcpu *x);
+/* The policy's next plan after `until` passed; checks it. */
+struct idle_plan idle_expired(struct xvcpu *x);
+/* Tells the host when the idle policy changed its view of x. */
+void idle_view(struct xvcpu *x, enum idle_view view);
+/* When x, spinning under `plan`, looks next at or after `at`: at the end of a turn that exits. */
+ns_t idle_turn_end(const struct xvcpu *x, ns_t at);
+/* Switches its mwait exits on or off, for a price. */
+void idle_trap(struct xvcpu *x);
+/* The vCPU's counters are shown to its policy, if that is due. */
+void idle_tell_use(struct xvcpu *x);
+void plan_check(const struct xvcpu *x, const struct idle_plan *plan, const char *op);
+/* watch.c: words that the host watches */
+int watch_init(struct world *w);
+void watch_free(struct world *w);
+void watch_add(struct xvcpu *x);
+void watch_remove(struct xvcpu *x);
+/* The limit of x's WATCH passed. */
+void watch_look(struct xvcpu *x);
+/* x is on a pCPU again, or its word was taken: what stood there is gone. */
+void watch_clear(struct xvcpu *x);
+/* A store has changed x's word for `length` only. */
+void watch_pulse(struct xvcpu *x, ns_t at, ns_t length);
+/* x was switched in to look at its word itself and has work. */
+void watch_self_found(struct xvcpu *x);
+/* The next vCPU of a VM-wide wake-up is marked. */
+void watch_mark(struct engine *e, struct event *ev);
+/* x runs: the VM-wide wake-up that marked it may be complete. */
+void watch_group_ran(struct xvcpu *x);
+/* Hypervisor work on the pCPU where x waits, under whoever runs there; how long it takes. */
+ns_t watch_charge(struct xvcpu *x, ns_t cost);
+/* A hypervisor entry on this pCPU: the watch lists of its sets are scanned. */
+void watch_scan(struct xpcpu *p);
+static inline void host_entry(struct xpcpu *p)
+{
+    if (p->world->nwatching > 0)
+        watch_scan(p);
+}
 /* guesthooks.c */
 void vcpu_arrival(struct engine *e, struct event *ev);
 /* `exit_cost` < 0: it arrives without an exit. */
@@ -204,14 +276,16 @@ void vcpu_interrupt(struct xvcpu *x, ns_t exit_cost, enum exit_reason why, enum 
 /* ple.c */
 void pause_exit(struct xvcpu *x);
 
+static inline struct xpcpu *xpcpu_of(const struct xvcpu *x)
+{
+    return &x->world->pcpu[x->v->pcpu];
+}
+/* Each exit is an entry into the hypervisor. */
 static inline void count_exit(struct xvcpu *x, enum exit_reason r)
 {
     x->exits[r]++;
     trace_put(x->world->host->trace, x->world->engine->now, TRACE_EXIT, x->v->id, (int32_t)r, 0);
-}
-static inline struct xpcpu *xpcpu_of(const struct xvcpu *x)
-{
-    return &x->world->pcpu[x->v->pcpu];
+    host_entry(xpcpu_of(x));
 }
 
 #endif

@@ -142,6 +142,10 @@ static void dispatch(struct engine *e, struct deferred *d)
 
     (void)e;
     p->need_resched = false;
+    if (prev && prev->home >= 0 && prev->home != p->id) {
+        vcpu_push(h, p, &h->pcpu[prev->home]); /* p decides once more, without it */
+        return;
+    }
     p->deciding = true;
     if (prev) {
         vcpu_tell_stopping(h, p, prev, why);

@@ -57,6 +57,20 @@ const struct param host_params[] = {
      .max = NS_SEC,
      .help = "no new-idle balancing on a pCPU whose average idle time is shorter",
      .source = "assumed; Linux compares with the measured cost of balancing"},
+    {.name = "gather",
+     .type = PARAM_BOOL,
+     .offset = offsetof(struct host_conf, gather),
+     .def = "off",
+     .help = "pack vCPUs whose idle policy calls them stable; the others get free pCPUs of their own",
+     .source = "OSDI'26 (mwait): mwait-sched"},
+    {.name = "gather-limit",
+     .type = PARAM_INT,
+     .offset = offsetof(struct host_conf, gather_limit),
+     .def = "2",
+     .min = 2,
+     .max = 1024,
+     .help = "how many stable vCPUs are packed on one pCPU",
+     .source = "OSDI'26 (mwait): 1:2 with mwait-sched, 1:4 to 1:6 with mwait-proxy"},
     PARAM_END};
 
 static struct hyp *hyp_new(struct host *h, const struct host_ops *ops, const void *params)
@@ -178,6 +192,7 @@ void host_free(struct host *h)
     if (h->pcpu)
         cancel_events(h);
     lb_free(h);
+    gather_free(h);
     for (int i = 0; i < h->nvcpus; i++)
         free(h->vcpu[i]);
     free(h->vcpu);
@@ -213,6 +228,7 @@ struct vcpu *host_add_vcpu(struct host *h, int vm, int index, const struct cpuma
                        .state = VCPU_BLOCKED,
                        .pcpu = -1,
                        .last_pcpu = -1,
+                       .home = -1,
                        .allowed = allowed,
                        .weight = weight,
                        .state_since = h->engine->now,
@@ -245,6 +261,10 @@ int host_start(struct host *h, char why[160])
     const size_t unit = padded(h->policy->ops->head.unit_size);
 
     find_usable(h);
+    if (h->conf.gather && !gather_start(h)) {
+        snprintf(why, 160, "out of memory");
+        return -1;
+    }
     h->policy->unit = calloc((size_t)h->nvcpus + 1, unit > 0 ? unit : 1);
     if (!h->policy->unit || (h->conf.balance && !lb_init(h))) {
         snprintf(why, 160, "out of memory");

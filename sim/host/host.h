@@ -56,8 +56,13 @@ struct vcpu {
     ns_t slice_from;             /* ... counted from here */
     ns_t told_total, told_guest; /* parts of the current run that the policy has been told of */
     struct runq_node ready;      /* core's: in the list of its pCPU when READY */
-    void *priv;                  /* policy's unit memory */
-    void *owner;                 /* cross/ */
+    int home;                    /* gathering: the only pCPU it may use, -1 without gathering */
+    bool gathered, wants_own;    /* packed with stable ones; refused a pCPU of its own */
+    struct vcpu *next_waiting;
+    ns_t gathered_at, gathered_since, gathered_time;
+    uint64_t gathers, undone, splits, refused; /* since the last reset */
+    void *priv;                                /* policy's unit memory */
+    void *owner;                               /* cross/ */
 };
 
 struct pcpu {
@@ -110,6 +115,8 @@ struct host_hooks {
     ns_t (*guest_time)(void *arg, const struct vcpu *v);
     /* Refused or repaired decisions of policies, by name: counted in the result. */
     void (*count)(void *arg, const char *name);
+    /* BLOCKED v waits on another pCPU from now on (gathering). */
+    void (*rehomed)(void *arg, struct vcpu *v);
 };
 
 enum placement_scope { SCOPE_PREVIOUS, SCOPE_GROUP, SCOPE_NODE, SCOPE_MACHINE };
@@ -120,6 +127,8 @@ struct host_conf {
     bool balance; /* periodic and new-idle balancing */
     bool wakeup_preemption; /* false: the policy's preempts() is not asked */
     ns_t migration_cost;    /* cache hot below this (0.5 ms) */
+    bool gather;            /* idle vCPUs are packed, active ones get a pCPU (gather.c) */
+    int64_t gather_limit;   /* stable vCPUs on one pCPU */
     ns_t newidle_min_idle;  /* no new-idle balancing on a pCPU that is idle for less on average */
 };
 
@@ -146,6 +155,7 @@ struct host {
     uint64_t idle_while_ready;   /* decisions for idleness with READY vCPUs, by policies that may */
     struct cpumask *usable;      /* from host_start: pCPUs that some vCPU may use */
     struct lb_tree *lb;          /* NULL: no balancing */
+    struct gather *gather;       /* NULL: off */
     struct policy_timer *timers; /* [8] */
     int next_new;                /* first pCPU to try for a vCPU that never ran */
     bool started;
@@ -194,6 +204,10 @@ void host_reset_times(struct host *h);
 int host_spin_yield(struct host *h, struct vcpu *me, struct vcpu *const *vm_vcpus, int n,
                     int *last_boosted, bool (*eligible)(void *arg, const struct vcpu *v),
                     void *arg);
+
+/* Gathering (host.gather): vCPUs at home on a pCPU; how long v has been gathered. */
+int gather_homes(const struct host *h, int pcpu);
+ns_t gather_time(const struct vcpu *v, ns_t now);
 
 /* What cross/ tells or asks the policy. */
 void host_idle_class(struct host *h, struct vcpu *v, bool stable);

@@ -97,6 +97,13 @@ void lb_event_init(struct pcpu *p);
 /* p has something to pull from now on. */
 void lb_pullable(struct host *h, struct pcpu *p);
 
+/* -- gather.c: the core's answer to idle_class -- */
+bool gather_start(struct host *h);
+void gather_free(struct host *h);
+/* v's idle policy calls it stable, or no longer. Without effect when it is so already. */
+void gather_class(struct host *h, struct vcpu *v, bool stable);
+void gather_reset(struct vcpu *v, ns_t now);
+
 /* -- ops.c -- */
 bool timers_init(struct host *h);
 void timers_free(struct host *h);

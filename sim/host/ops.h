@@ -157,9 +157,13 @@ static inline void ops_timer(struct hyp *h, uint64_t cookie)
     OPS_TELL(h, timer, h, cookie);
 }
 
+/* Default: the core's gathering, if the host gathers. */
 static inline void ops_idle_class(struct hyp *h, struct vcpu *v, bool stable)
 {
-    OPS_TELL(h, idle_class, h, v, stable);
+    if (h->ops->idle_class)
+        OPS_TELL(h, idle_class, h, v, stable);
+    else if (h->host->gather)
+        gather_class(h->host, v, stable);
 }
 
 static inline void ops_channel_read(struct hyp *h, struct vcpu *v, const struct guest_row *row)

@@ -161,6 +161,8 @@ void host_block(struct host *h, struct vcpu *v)
     HOOK(h, leaving, p, v, STOP_BLOCK);
     vcpu_tell_stopping(h, p, v, STOP_BLOCK);
     vcpu_switch_out(h, p, VCPU_BLOCKED, STOP_BLOCK, false);
+    if (v->home >= 0)
+        v->pcpu = v->home;
     p->deciding = false;
     p->arrivals = false;
     host_resched(h, p, STOP_BLOCK);
@@ -198,5 +200,6 @@ void host_reset_times(struct host *h)
         finish_spell(v, h->engine->now);
         for (int s = 0; s < 3; s++)
             v->in_state[s] = 0;
+        gather_reset(v, h->engine->now);
     }
 }

@@ -13,7 +13,18 @@
 enum better { BETTER_HIGHER, BETTER_LOWER, BETTER_NONE };
 
 /* Histograms that a run fills, per VM. */
-enum run_hist { HIST_LATENCY, HIST_WAKE, HIST_SELECTION, HIST_AGE, HIST_COUNT };
+enum run_hist {
+    HIST_LATENCY,
+    HIST_WAKE,
+    HIST_SELECTION,
+    HIST_AGE,
+    HIST_IDLE,     /* idle episodes of guest CPUs */
+    HIST_UNSEEN,   /* work there, the host has not looked */
+    HIST_VM_WAKE,  /* VM-wide wake-ups, until all have run */
+    HIST_SPLIT,    /* from activity to a pCPU of its own */
+    HIST_REACTION, /* from a change of what the VM does to another slice */
+    HIST_COUNT
+};
 
 /* The register: metrics.def holds the rows, M(id, "key", "unit", better, "alias" or NULL, "help")
  * for plain values, Q(id, "key", "unit", better, alias, "help", hist, quantile) for percentiles. */

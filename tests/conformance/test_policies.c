@@ -31,8 +31,13 @@ static const char workload[] =
 
 #define EXPECT_OPS (2 * (TASKS * ROUNDS + 200 + 1))
 
-static void complete(const char *host, const char *guest, const char *idle, const char *extra,
-                     const char *placement)
+/* Where hypervisor entries are what wakes, there must be some. */
+static const char busy_neighbour[] =
+    "  - {name: b, role: background, vcpus: 3, workload: {tasks: [{name: busy, count: 3, "
+    "program: [{loop: {count: forever, body: [{run: 1ms}]}}]}]}}\n";
+
+static void complete_beside(const char *host, const char *guest, const char *idle,
+                            const char *extra, const char *placement, const char *neighbour)
 {
     char text[4096];
     struct run_values *a, *b;
@@ -43,8 +48,9 @@ static void complete(const char *host, const char *guest, const char *idle, cons
              "duration: 4s\nallow_cold: true\n"
              "host: {scheduler: %s, placement: %s}\n"
              "vms:\n"
-             "  - {name: a, count: 2, vcpus: 4, idle: %s, guest: {policy: %s%s}, workload: %s}\n",
-             host, placement, idle, guest, extra, workload);
+             "  - {name: a, count: 2, vcpus: 4, idle: %s, guest: {policy: %s%s}, workload: %s}\n"
+             "%s",
+             host, placement, idle, guest, extra, workload, neighbour);
     a = run_of_text(text, 11, NULL);
     b = run_of_text(text, 11, NULL);
     cr_expect(metric_of(a, 0, METRIC_OPS) == EXPECT_OPS,
@@ -54,6 +60,12 @@ static void complete(const char *host, const char *guest, const char *idle, cons
               guest, idle);
     run_values_free(a);
     run_values_free(b);
+}
+
+static void complete(const char *host, const char *guest, const char *idle, const char *extra,
+                     const char *placement)
+{
+    complete_beside(host, guest, idle, extra, placement, "");
 }
 
 static size_t *all(enum policy_kind kind, size_t max, size_t *n)
@@ -120,6 +132,7 @@ ParameterizedTest(size_t *i, conformance, idle_policy)
     char name[64];
 
     quoted(POLICY_IDLE, *i, name);
-    complete("rr", "bare", name, "", "float");
-    complete("cfs", "cps-load", name, "", "pinned");
+    complete_beside("rr, tick: 250", "bare", name, "", "float", busy_neighbour);
+    complete_beside("cfs, tick: 250", "cps-load", name, "", "pinned", busy_neighbour);
+    complete_beside("eevdf, tick: 250, gather: on", "bare", name, "", "float", busy_neighbour);
 }

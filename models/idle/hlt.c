@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * HLT as KVM runs it with halt polling off: an exit, the pCPU is given up, an interrupt wakes. With
- * `poll` the host polls that long before it gives the pCPU up, ended by any other vCPU that wants
- * the pCPU (the arm64 default is 500 us, x86 200 us; mechanisms.md 1.4). KVM adapts the length
- * between 0 and its maximum; here it is fixed at what `poll` says.
+ * HLT as KVM runs it with halt polling off: an exit, the pCPU is given up, an interrupt wakes. If
+ * nobody else wants the pCPU, the host idles on it and picks the C-state (host.cstates).
+ *
+ * With `poll` the host polls that long before it gives the pCPU up, ended by any other vCPU that
+ * wants the pCPU. The length is fixed; halt-poll adapts it as KVM does.
  */
 #include "channel/idle_ops.h"
 
@@ -11,10 +12,11 @@ struct hlt {
     ns_t poll;
 };
 
-static const struct param hlt_params[] = {{"poll", PARAM_NS, offsetof(struct hlt, poll), "0", 0, 0,
-                                           NULL, "host polls this long before it gives the pCPU up",
-                                           "KVM halt_poll_ns: x86 200us, arm64 500us"},
-                                          PARAM_END};
+static const struct param hlt_params[] = {
+    {"poll", PARAM_NS, offsetof(struct hlt, poll), "0", 0, 0, NULL,
+     "host polls this long before it gives the pCPU up",
+     "KVM with halt_poll_ns=0; its default maximum: x86 200us, arm64 500us"},
+    PARAM_END};
 
 static struct idle_plan hlt_enter(struct idle *i, int vcpu, const struct idle_ctx *ctx)
 {

@@ -42,7 +42,7 @@ const struct param costs_params[] = {
     COST(wake_mark, "417ns", "host: marking one vCPU of a VM-wide wake",
          "OSDI'26 (mwait): 48 vCPUs marked in 20 us"),
     COST(timer_floor, "1us", "host: shortest re-arm of a timer", "assumed"),
-    COST(nop_turn, "2190ns", "guest: a turn of an idle loop whose mwait exits and does nothing",
+    COST(nop_turn, "2179ns", "guest: a turn of an idle loop whose mwait exits and does nothing",
          "calibrated: OSDI'26 (mwait) table 1, 4 vCPUs make 1,826,602 exits per second"),
     COST(mwait_toggle, "100ns", "host: switching a vCPU's mwait exits on or off", "assumed"),
     COST(guest_switch, "1000ns", "guest: switch from one task to another",

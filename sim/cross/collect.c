@@ -11,7 +11,8 @@ struct totals {
     uint64_t migrations, switches;
     ns_t wanted, published;
     struct wait_counts waits;
-    uint64_t idle_ended, vm_wakes, gathers, undone, splits, refused, windows, windows_short, flips;
+    uint64_t idle_ended, vm_wakes, vm_marks, gathers, undone, splits, refused, windows,
+        windows_short, flips;
     ns_t mark_time, gathered;
     int vcpus, vms;
     bool marks; /* some program counts operations */
@@ -48,6 +49,7 @@ static void add_waits(struct totals *t, const struct xvm *vm)
     }
     t->idle_ended += vm->idle_length.count;
     t->vm_wakes += vm->vm_wakes;
+    t->vm_marks += vm->vm_marks;
     t->mark_time += vm->mark_time;
     t->windows += s->windows - from->windows;
     t->windows_short += s->windows_short - from->windows_short;
@@ -168,7 +170,7 @@ static void idle_metrics(const struct totals *t, const struct world *w, double s
     v[METRIC_MISSED] = (double)t->waits.missed / seconds;
     v[METRIC_WAKES_EMPTY] = (double)t->waits.wakes_empty / seconds;
     v[METRIC_VM_WAKES] = (double)t->vm_wakes / seconds;
-    v[METRIC_VM_MARK] = ratio((double)t->mark_time / 1e3, (double)t->vm_wakes);
+    v[METRIC_VM_MARK] = ratio((double)t->mark_time / 1e3, (double)t->vm_marks);
     v[METRIC_SLICE_SHORT] = ratio((double)t->windows_short, windows);
     v[METRIC_SLICE_FLIPS] = windows > 0 ? (double)t->flips / seconds / t->vms : NAN;
     if (!w->host->gather)
@@ -301,6 +303,7 @@ void world_collect(struct world *w, struct run_values *r)
     struct totals measured = {.vcpus = 0};
 
     last_unseen(w);
+    watch_count_missed(w);
 
     for (int i = 0; i < w->nvms; i++) {
         struct totals one = {.vcpus = 0};

@@ -41,11 +41,9 @@ void vcpu_interrupt(struct xvcpu *x, ns_t exit_cost, enum exit_reason why, enum 
         interrupt_running(x, exit_cost, why, via);
         return;
     }
-    x->pending_irq = true;
-    if (x->v->state != VCPU_BLOCKED)
-        return;
-    if (x->v->pcpu >= 0)
+    if (x->v->state == VCPU_BLOCKED && x->v->pcpu >= 0)
         host_entry(xpcpu_of(x)); /* it reaches the pCPU where x waits */
+    x->pending_irq = true;
     if (x->v->state == VCPU_BLOCKED && !(x->planned && x->plan.irq_waits))
         idle_wake(x, via);
 }
@@ -62,17 +60,6 @@ static void irq(void *arg, struct gcpu *g, enum irq_kind kind)
         vcpu_interrupt(x, c->timer_irq, EXIT_TIMER, VIA_TIMER);
 }
 
-/* Whoever spins with exits on the pCPU where x waits enters the hypervisor at each turn: that no
- * event is spent on turns must not hide the scan. */
-static void seen_by_spinner(struct xvcpu *x, ns_t at)
-{
-    const struct vcpu *curr = xpcpu_of(x)->p->curr;
-    const struct xvcpu *s = curr ? curr->owner : NULL;
-
-    if (x->watch_in && s && s->planned && s->committed && s->plan.act == IDLE_SPIN && s->plan.traps)
-        engine_arm(x->world->engine, &x->ipi, idle_turn_end(s, at));
-}
-
 /* READY, it sees its word when it runs. */
 static void store_arrival(struct xvcpu *x)
 {
@@ -80,11 +67,12 @@ static void store_arrival(struct xvcpu *x)
         vcpu_interrupt(x, -1, EXIT_IRQ, VIA_STORE);
     } else if (x->g->on) {
         gcpu_kick(x->g);
-    } else if (x->v->state == VCPU_BLOCKED && x->watch_in) {
+    } else if (x->v->state == VCPU_BLOCKED && x->ipi_scans) {
         host_entry(xpcpu_of(x));
-    } else if (x->v->state == VCPU_BLOCKED) {
-        watch_charge(x, 0);
-        idle_wake(x, VIA_STORE);
+    } else if (x->v->state == VCPU_BLOCKED && !watch_compares(x)) {
+        xpcpu_visit(xpcpu_of(x), 0);
+        if (x->v->state == VCPU_BLOCKED)
+            idle_wake(x, VIA_STORE);
     }
 }
 
@@ -108,6 +96,9 @@ static void store_seen(struct xvcpu *x, ns_t at)
     struct engine *e = x->world->engine;
 
     x->ipi_is_store = true;
+    x->ipi_scans = false;
+    if (x->v->state == VCPU_READY)
+        x->via = VIA_STORE;
     if (x->v->state == VCPU_RUNNING) {
         if (x->plan.act == IDLE_HOLD && x->committed)
             at += x->world->conf.cstate[x->plan.cstate].exit_latency;
@@ -117,7 +108,7 @@ static void store_seen(struct xvcpu *x, ns_t at)
     } else if (x->plan.act == IDLE_WATCH && x->plan.monitored) {
         engine_arm(e, &x->ipi, at);
     } else {
-        seen_by_spinner(x, at);
+        watch_spinners(x, at);
     }
 }
 
@@ -129,13 +120,13 @@ static void notify(void *arg, struct gcpu *from, struct gcpu *to)
     const struct costs *c = w->costs;
     ns_t owed = from ? from->hyp + from->ovh : 0;
 
+    if (watch_compares(x) && x->vm->guest->conf.wake_word == WORD_PULSE)
+        watch_pulse(x, e->now + owed + c->store, x->vm->guest->conf.wake_pulse);
     if (event_armed(&x->ipi))
         return;
     if (polls(x)) {
         if (from)
             gcpu_charge(from, 0, c->store);
-        if (x->vm->guest->conf.wake_word == WORD_PULSE)
-            watch_pulse(x, e->now + owed + c->store, x->vm->guest->conf.wake_pulse);
         store_seen(x, e->now + owed + c->store);
         return;
     }
@@ -202,9 +193,9 @@ static void poke(void *arg, struct gcpu *from, struct gcpu *to, enum poke_kind k
         return; /* nobody watches */
     if (kind == POKE_FLAG)
         x->flag = true;
-    else if (kind == POKE_PULSE)
+    else if (kind == POKE_PULSE && watch_compares(x))
         watch_pulse(x, at, length);
-    else if (x->plan.act == IDLE_WATCH && !x->plan.monitored)
+    else if (kind == POKE_SAME && watch_compares(x))
         x->waits.missed++;
     if (x->plan.act != IDLE_SPIN && !event_armed(&x->ipi))
         store_seen(x, at);

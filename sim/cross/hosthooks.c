@@ -101,7 +101,6 @@ static void entered(void *arg, struct pcpu *p, struct vcpu *v, bool moved, int f
     stolen = v->steal - x->steal_at_entry;
     x->steal_at_entry = v->steal;
     gcpu_resume(x->g, xpcpu_speed(xp), stolen);
-    host_entry(xp);
 }
 
 static void leaving(void *arg, struct pcpu *p, struct vcpu *v, enum stop_why why)
@@ -109,6 +108,7 @@ static void leaving(void *arg, struct pcpu *p, struct vcpu *v, enum stop_why why
     struct world *w = arg;
     struct xvcpu *x = v->owner;
     const ns_t now = w->engine->now;
+    const bool in_host = x->planned && x->committed && x->plan.in_host;
 
     gcpu_pause(x->g);
     /* What the hypervisor has not finished here delays whoever comes next. */
@@ -118,13 +118,14 @@ static void leaving(void *arg, struct pcpu *p, struct vcpu *v, enum stop_why why
         if (x->plan.act == IDLE_HOLD)
             w->pcpu[p->id].owed += w->conf.cstate[x->plan.cstate].exit_latency;
         idle_keep_flush(x);
+        idle_keep_ends(x);
         x->committed = false;
     }
     /* Idle and pause exits were paid by who made them, a tick by the tick. */
-    if (why != STOP_BLOCK && why != STOP_SPIN && x->ticked_at != now &&
-        !(x->planned && x->plan.yields)) {
-        count_exit(x, EXIT_PREEMPT);
+    if (why != STOP_BLOCK && why != STOP_SPIN && x->ticked_at != now && !in_host &&
+        !(why == STOP_YIELD && x->planned && x->plan.yields)) {
         w->pcpu[p->id].owed += w->costs->exit;
+        count_exit(x, EXIT_PREEMPT);
     }
     x->off_since = now;
 }
@@ -141,16 +142,20 @@ static void left(void *arg, struct pcpu *p, struct vcpu *v)
     publish_pcpu(&w->pcpu[p->id]);
 }
 
-/* The C-state of an empty pCPU: the deepest whose residency its usual idle spell reaches. */
-static int choose_cstate(const struct xpcpu *p)
+/* The deepest whose residency its usual idle spell reaches, and the time to the next look: the host
+ * knows its own timers. */
+void xpcpu_choose_cstate(struct xpcpu *p)
 {
     const struct world_conf *c = &p->world->conf;
-    int best = c->host_ncstates > 0 ? 0 : -1;
+    const ns_t now = p->world->engine->now;
+    ns_t spell = p->avg_idle;
 
+    if (p->next_look > now && p->next_look - now < spell)
+        spell = p->next_look - now;
+    p->cstate = c->host_ncstates > 0 ? 0 : -1;
     for (int i = 1; i < c->host_ncstates; i++)
-        if (c->cstate[i].residency <= p->avg_idle)
-            best = i;
-    return best;
+        if (c->cstate[i].residency <= spell)
+            p->cstate = i;
 }
 
 static void pcpu_idle(void *arg, struct pcpu *p)
@@ -162,7 +167,7 @@ static void pcpu_idle(void *arg, struct pcpu *p)
         return;
     xp->idle_since = w->engine->now;
     xp->avg_idle = p->avg_idle;
-    xp->cstate = choose_cstate(xp);
+    xpcpu_choose_cstate(xp);
     xpcpu_set_hot(xp, false);
     publish_pcpu(xp);
 }

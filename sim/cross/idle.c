@@ -14,6 +14,11 @@
 #define SHORT_IDLE (200 * NS_US)
 #define LONG_IDLE  NS_MS
 
+static bool leaves(const struct idle_plan *p)
+{
+    return p->act == IDLE_BLOCK || p->act == IDLE_WATCH;
+}
+
 static bool shares_pcpu(const struct xvcpu *x)
 {
     const struct world *w = x->world;
@@ -27,10 +32,12 @@ static bool shares_pcpu(const struct xvcpu *x)
 struct idle_ctx idle_context(const struct xvcpu *x)
 {
     const struct world *w = x->world;
+    const bool off = x->planned && x->committed && leaves(&x->plan);
+    const bool timer = x->vm->idle.ops->wants_timer && !off;
 
     return (struct idle_ctx){
         .now = w->engine->now,
-        .next_timer = x->vm->idle.ops->wants_timer ? gcpu_next_timer(x->g) : NS_NEVER,
+        .next_timer = timer ? gcpu_next_timer(x->g) : NS_NEVER,
         .since = x->held_busy_start,
         .rivals = xpcpu_of(x)->p->nr_ready,
         .shared = shares_pcpu(x),
@@ -47,6 +54,9 @@ static const char *plan_fault(const struct xvcpu *x, const struct idle_plan *pla
 {
     const ns_t now = x->world->engine->now;
 
+    if ((unsigned)plan->act > IDLE_WATCH || (unsigned)plan->set > IDLE_SET_MACHINE ||
+        (unsigned)plan->view > IDLE_VIEW_ACTIVE)
+        return "an act, a set or a view that does not exist";
     if (plan->act == IDLE_HOLD && (plan->cstate < 0 || plan->cstate >= x->world->conf.ncstates))
         return "a C-state that the machine does not have";
     if (plan->until < now)
@@ -69,11 +79,6 @@ void plan_check(const struct xvcpu *x, const struct idle_plan *plan, const char 
         return;
     snprintf(who, sizeof(who), "%.40s vcpu %d", x->vm->name, x->g->id);
     crash_policy(x->vm->idle.ops->head.name, op, who, "%s", fault);
-}
-
-static bool leaves(const struct idle_plan *p)
-{
-    return p->act == IDLE_BLOCK || p->act == IDLE_WATCH;
 }
 
 /* What the vCPUs of the VM have executed while not idle. */
@@ -116,9 +121,9 @@ void idle_trap(struct xvcpu *x)
     const struct idle_plan *p = &x->plan;
     int8_t exits;
 
-    if (p->act != IDLE_HOLD && p->act != IDLE_WATCH)
+    if (p->act == IDLE_BLOCK || (p->act == IDLE_SPIN && !p->traps))
         return;
-    exits = p->act == IDLE_WATCH;
+    exits = p->act != IDLE_HOLD;
     if (x->mwait_exits >= 0 && x->mwait_exits != exits)
         gcpu_charge(x->g, x->world->costs->mwait_toggle, 0);
     x->mwait_exits = exits;
@@ -139,7 +144,8 @@ static void plan_exit(struct xvcpu *x)
 {
     if (!leaves(&x->plan) && !x->plan.in_host && !x->plan.yields)
         return;
-    gcpu_charge(x->g, x->world->costs->exit, 0);
+    /* A yield that took no time would go round for ever. */
+    gcpu_charge(x->g, x->world->costs->exit + (x->plan.yields && x->world->costs->exit == 0), 0);
     count_exit(x, EXIT_IDLE);
 }
 
@@ -167,7 +173,8 @@ void idle_begin(struct xvcpu *x)
     x->planned_at = x->world->engine->now;
     idle_trap(x);
     plan_exit(x);
-    idle_view(x, x->plan.view);
+    if (!leaves(&x->plan))
+        idle_view(x, x->plan.view);
 }
 
 /* The exit and what else was owed took their time first: the limit moves by that much. */
@@ -177,10 +184,11 @@ static void arm_limit(struct xvcpu *x)
 
     if (x->plan.until != NS_NEVER)
         x->plan.until += e->now - x->planned_at;
-    if (x->plan.act == IDLE_WATCH && x->plan.until < e->now + x->world->costs->timer_floor)
-        x->plan.until = e->now + x->world->costs->timer_floor;
     x->planned_at = e->now;
-    engine_arm(e, &x->until, x->plan.until);
+    if (x->plan.act == IDLE_WATCH)
+        watch_arm(x, e->now);
+    else
+        engine_arm(e, &x->until, x->plan.until);
 }
 
 void idle_commit(struct xvcpu *x)
@@ -192,20 +200,28 @@ void idle_commit(struct xvcpu *x)
     switch (x->plan.act) {
     case IDLE_SPIN:
         x->g->idle_term = TERM_IDLESPIN;
+        x->kept_from = x->g->acct.term[TERM_IDLESPIN];
         arm_limit(x);
+        if (x->plan.traps) {
+            w->ntrapping++;
+            watch_spinner_begins(x);
+        }
         if (x->plan.in_host)
             publish_pcpu(xpcpu_of(x)); /* the host knows that its guest is idle */
         break;
     case IDLE_HOLD:
         x->g->idle_term = TERM_HELD;
         xpcpu_set_hot(xpcpu_of(x), false);
+        x->kept_from = x->g->acct.term[TERM_HELD];
         arm_limit(x);
         break;
     case IDLE_BLOCK:
         host_block(w->host, x->v);
+        idle_view(x, x->plan.view);
         return;
     case IDLE_WATCH:
         host_block(w->host, x->v);
+        idle_view(x, x->plan.view);
         watch_add(x);
         arm_limit(x);
         return;
@@ -220,7 +236,7 @@ static ns_t turn_of(const struct xvcpu *x)
 
     if (x->plan.turn > 0)
         return x->plan.turn;
-    return x->plan.traps ? c->nop_turn : c->poll_turn;
+    return x->plan.traps ? c->nop_turn + (c->nop_turn == 0) : c->poll_turn;
 }
 
 ns_t idle_turn_end(const struct xvcpu *x, ns_t at)
@@ -234,18 +250,27 @@ ns_t idle_turn_end(const struct xvcpu *x, ns_t at)
 
 void idle_keep_flush(struct xvcpu *x)
 {
-    const ns_t turn = turn_of(x);
-    const ns_t dt = x->world->engine->now - x->committed_at;
+    const ns_t turn = turn_of(x), *a = x->g->acct.term;
+    ns_t dt;
 
     if (!x->planned || !x->committed || leaves(&x->plan))
         return;
+    /* Ticks and looks under it are hypervisor time. */
     if (x->plan.act == IDLE_HOLD) {
+        dt = a[TERM_HELD] - x->kept_from;
         xpcpu_of(x)->cstate_time[x->plan.cstate] += dt;
-        x->committed_at += dt;
-    } else if (x->plan.traps && turn > 0) {
+        x->kept_from += dt;
+    } else if (x->plan.traps) {
+        dt = a[TERM_IDLESPIN] - x->kept_from;
         x->exits[EXIT_IDLE] += (uint64_t)(dt / turn);
-        x->committed_at += dt / turn * turn; /* a turn begun is counted when it ends */
+        x->kept_from += dt / turn * turn; /* a turn begun is counted when it ends */
     }
+}
+
+void idle_keep_ends(struct xvcpu *x)
+{
+    if (x->committed && x->plan.act == IDLE_SPIN && x->plan.traps)
+        x->world->ntrapping--;
 }
 
 static void end_keeping(struct xvcpu *x)
@@ -253,6 +278,7 @@ static void end_keeping(struct xvcpu *x)
     if (!x->committed)
         return;
     idle_keep_flush(x);
+    idle_keep_ends(x);
     if (x->plan.act == IDLE_HOLD)
         xpcpu_set_hot(xpcpu_of(x), true);
 }
@@ -270,12 +296,13 @@ static void replan(struct xvcpu *x, struct idle_plan plan, const char *op)
     x->plan = plan;
     x->committed = false;
     x->planned_at = x->world->engine->now;
-    if (was_in_host && plan.act == IDLE_SPIN && !plan.in_host)
+    if (was_in_host && !leaves(&plan) && !plan.in_host)
         gcpu_charge(x->g, x->world->costs->entry, 0);
     idle_trap(x);
     if (!was_in_host)
         plan_exit(x);
-    idle_view(x, plan.view);
+    if (!leaves(&plan))
+        idle_view(x, plan.view);
     gcpu_idle_again(x->g);
 }
 
@@ -298,6 +325,31 @@ struct idle_plan idle_expired(struct xvcpu *x)
     return plan;
 }
 
+static bool same_plan(const struct idle_plan *a, const struct idle_plan *b)
+{
+    return a->act == b->act && a->until == b->until && a->cstate == b->cstate &&
+           a->turn == b->turn && a->traps == b->traps && a->in_host == b->in_host &&
+           a->yields == b->yields;
+}
+
+/* At the end of a turn. If the host picks x again, it yields at the next one. */
+static void yield_to_rival(struct xvcpu *x)
+{
+    struct engine *e = x->world->engine;
+
+    if (x->plan.until <= e->now) {
+        replan(x, idle_expired(x), "expire");
+        return;
+    }
+    if (xpcpu_of(x)->p->nr_ready == 0) {
+        engine_arm(e, &x->until, x->plan.until);
+        return;
+    }
+    x->rival_pending = true;
+    engine_arm(e, &x->until, idle_turn_end(x, e->now + 1));
+    host_yield(x->world->host, x->v, STOP_YIELD);
+}
+
 /* x keeps its pCPU while another vCPU wants it. */
 static void answer_rival(struct xvcpu *x)
 {
@@ -307,10 +359,7 @@ static void answer_rival(struct xvcpu *x)
 
     x->rival_pending = false;
     if (plan.yields) {
-        if (xpcpu_of(x)->p->nr_ready > 0)
-            host_yield(x->world->host, x->v, STOP_YIELD);
-        else
-            engine_arm(e, &x->until, plan.until);
+        yield_to_rival(x);
         return;
     }
     if (i->ops->rival) {
@@ -320,7 +369,7 @@ static void answer_rival(struct xvcpu *x)
         plan = i->ops->rival(i, x->g->id, &ctx, x->plan);
         crash_leave();
     }
-    if (plan.act == x->plan.act && plan.until == x->plan.until)
+    if (same_plan(&plan, &x->plan))
         engine_arm(e, &x->until, plan.until);
     else
         replan(x, plan, "rival");

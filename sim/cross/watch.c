@@ -72,21 +72,39 @@ void watch_remove(struct xvcpu *x)
     x->watch_in = NULL;
 }
 
+bool watch_compares(const struct xvcpu *x)
+{
+    return x->planned && x->plan.act == IDLE_WATCH && !x->plan.monitored;
+}
+
+/* A pulse that is over, and was not seen. */
+static void count_missed(struct xvcpu *x)
+{
+    if (x->pulse_open && x->pulse_until <= x->world->engine->now) {
+        x->waits.missed++;
+        x->pulse_open = false;
+    }
+}
+
 void watch_clear(struct xvcpu *x)
 {
-    if (x->pulse_open && x->planned && x->plan.act == IDLE_WATCH &&
-        x->pulse_until <= x->world->engine->now)
-        x->waits.missed++;
+    count_missed(x);
     x->pulse_open = false;
     x->flag = false;
 }
 
 void watch_pulse(struct xvcpu *x, ns_t at, ns_t length)
 {
-    if (x->pulse_open && x->pulse_until <= x->world->engine->now)
-        x->waits.missed++;
+    count_missed(x);
     x->pulse_open = true;
     x->pulse_until = at + length;
+}
+
+void watch_count_missed(struct world *w)
+{
+    for (int i = 0; i < w->nvms; i++)
+        for (int j = 0; j < w->vm[i].nvcpus; j++)
+            count_missed(&w->vm[i].vcpu[j]);
 }
 
 /* Does the word differ from what it was when the wait began? */
@@ -99,24 +117,36 @@ static bool differs(const struct xvcpu *x)
     return gcpu_word_set(x->g) && x->vm->guest->conf.wake_word == WORD_FLAG;
 }
 
-ns_t watch_charge(struct xvcpu *x, ns_t cost)
+ns_t xpcpu_work(struct xpcpu *p, ns_t cost)
 {
-    struct xpcpu *p = xpcpu_of(x);
-    const struct costs *c = x->world->costs;
+    const struct vcpu *curr = p->p->curr;
+    struct xvcpu *x = curr ? curr->owner : NULL;
 
-    if (p->p->curr) {
-        struct xvcpu *curr = p->p->curr->owner;
-
-        cost += c->exit + c->entry;
-        gcpu_charge(curr->g, cost, 0);
-        count_exit(curr, EXIT_IRQ);
-    } else {
-        xpcpu_flush(p);
-        if (p->owed == 0 && p->idle_since >= 0 && p->cstate >= 0)
-            cost += x->world->conf.cstate[p->cstate].exit_latency;
-        p->owed += cost;
+    if (x && x->g->on) {
+        gcpu_charge(x->g, cost, 0);
+        return x->g->hyp;
     }
-    return cost;
+    xpcpu_flush(p);
+    if (p->owed == 0 && p->idle_since >= 0 && p->cstate >= 0)
+        cost += p->world->conf.cstate[p->cstate].exit_latency;
+    p->owed += cost;
+    return p->owed;
+}
+
+ns_t xpcpu_visit(struct xpcpu *p, ns_t cost)
+{
+    const struct costs *c = p->world->costs;
+    struct xvcpu *x = p->p->curr ? p->p->curr->owner : NULL;
+    ns_t done;
+
+    if (x && x->planned && x->committed && x->plan.act == IDLE_HOLD)
+        cost += p->world->conf.cstate[x->plan.cstate].exit_latency;
+    done = xpcpu_work(p, x ? cost + c->exit + c->entry : cost);
+    if (x)
+        count_exit(x, EXIT_IRQ);
+    else
+        host_entry(p);
+    return done;
 }
 
 /* -- VM-wide wake-ups -- */
@@ -136,8 +166,10 @@ void watch_group_ran(struct xvcpu *x)
     if (!x->in_group)
         return;
     x->in_group = false;
+    if (vm->group_end < x->world->engine->now + x->g->hyp)
+        vm->group_end = x->world->engine->now + x->g->hyp;
     if (--vm->group_left == 0)
-        hist_add(&vm->vm_wake, x->world->engine->now + x->g->hyp - vm->group_since);
+        hist_add(&vm->vm_wake, vm->group_end - vm->group_since);
 }
 
 static bool waits(const struct xvcpu *x)
@@ -159,6 +191,8 @@ static void mark_one(struct xvcpu *x, bool boost)
     }
     if (boost)
         host_boost(h, x->v);
+    if (boost && x->vm->mark_by->v->pcpu == x->v->pcpu)
+        host_boost(h, x->vm->mark_by->v); /* whose wait was satisfied comes before the others */
 }
 
 void watch_mark(struct engine *e, struct event *ev)
@@ -174,18 +208,20 @@ void watch_mark(struct engine *e, struct event *ev)
         engine_arm(e, ev, e->now + vm->world->costs->wake_mark);
 }
 
-/* Marks the VM's other vCPUs one after the other, which keeps the pCPU of `by` busy that long. */
-static void wake_vm(struct xvcpu *by, bool boost)
+/* Marks the VM's other vCPUs one after the other, which keeps the pCPU that noticed busy that long. */
+static void wake_vm(struct xvcpu *by, struct xpcpu *at, bool boost)
 {
     struct xvm *vm = by->vm;
     struct engine *e = by->world->engine;
     const ns_t each = by->world->costs->wake_mark;
     int marked = 0;
+    ns_t done;
 
     if (vm->group_left == 0)
         vm->group_since = e->now;
     vm->vm_wakes++;
     vm->mark_boost = boost;
+    vm->mark_by = by;
     for (int i = 0; i < vm->nvcpus; i++) {
         struct xvcpu *x = &vm->vcpu[i];
 
@@ -199,13 +235,14 @@ static void wake_vm(struct xvcpu *by, bool boost)
         group_add(by);
     if (marked == 0)
         return;
+    done = xpcpu_work(at, marked * each);
     if (vm->mark_left == 0) {
         vm->mark_next = by->g->id;
-        engine_arm(e, &vm->mark, e->now + each);
+        engine_arm(e, &vm->mark, e->now + done - (marked - 1) * each);
     }
     vm->mark_left += marked;
+    vm->vm_marks++;
     vm->mark_time += marked * each;
-    watch_charge(by, marked * each);
 }
 
 static enum idle_wake ask_whom(struct xvcpu *x, enum idle_via via)
@@ -228,19 +265,18 @@ void idle_wake(struct xvcpu *x, enum idle_via via)
                                         [VIA_TIMER] = WAKE_IRQ,
                                         [VIA_LOOK] = WAKE_LOOK,
                                         [VIA_SCAN] = WAKE_LOOK};
+    struct xpcpu *at = x->v->pcpu >= 0 ? xpcpu_of(x) : NULL;
     const bool planned = x->planned;
     enum idle_wake who;
 
     x->via = via;
     x->woken = true;
-    if (x->pulse_open && x->pulse_until <= x->world->engine->now)
-        x->waits.missed++;
-    x->pulse_open = false;
+    watch_clear(x);
     watch_remove(x);
     who = planned ? ask_whom(x, via) : WAKE_ONE;
     host_wake(x->world->host, x->v, why[via]);
     if (who != WAKE_ONE)
-        wake_vm(x, who == WAKE_VM);
+        wake_vm(x, at, who == WAKE_VM);
 }
 
 void watch_self_found(struct xvcpu *x)
@@ -249,25 +285,36 @@ void watch_self_found(struct xvcpu *x)
 
     x->via = VIA_LOOK;
     if (who != WAKE_ONE)
-        wake_vm(x, who == WAKE_VM);
+        wake_vm(x, xpcpu_of(x), who == WAKE_VM);
 }
 
 /* -- looks -- */
 
-/* The next look, counted from the end of this one; no host timer is shorter than its floor. */
-static void look_again(struct xvcpu *x, ns_t cost)
+void watch_arm(struct xvcpu *x, ns_t from)
 {
-    const struct world *w = x->world;
-    const ns_t now = w->engine->now;
+    struct xpcpu *p = xpcpu_of(x);
+    const ns_t floor = x->world->costs->timer_floor, now = x->world->engine->now;
+    const ns_t soonest = from + (floor > 0 ? floor : 1);
 
-    x->committed_at = now;
-    x->planned_at = now;
-    if (x->plan.until != NS_NEVER) {
-        if (x->plan.until < now + w->costs->timer_floor)
-            x->plan.until = now + w->costs->timer_floor;
-        x->plan.until += cost;
-    }
-    engine_arm(w->engine, &x->until, x->plan.until);
+    if (x->plan.until < soonest)
+        x->plan.until = soonest;
+    if (p->next_look <= now || x->plan.until < p->next_look)
+        p->next_look = x->plan.until;
+    engine_arm(x->world->engine, &x->until, x->plan.until);
+}
+
+/* The next look, counted from the end of this one; no host timer is shorter than its floor. The pCPU
+ * goes to sleep again knowing of it. */
+static void look_again(struct xvcpu *x, ns_t took)
+{
+    struct xpcpu *p = xpcpu_of(x);
+
+    x->committed_at = x->world->engine->now + took;
+    if (x->plan.until != NS_NEVER)
+        x->plan.until += took;
+    watch_arm(x, x->committed_at);
+    if (!p->p->curr && p->idle_since >= 0)
+        xpcpu_choose_cstate(p);
 }
 
 /* The vCPU is switched in: to look at its word itself, or to wait in another way. */
@@ -275,6 +322,7 @@ static void send_in(struct xvcpu *x, bool looks)
 {
     x->self_looks = looks;
     x->woken = looks;
+    x->via = VIA_LOOK;
     watch_remove(x);
     host_wake(x->world->host, x->v, WAKE_LOOK);
 }
@@ -282,14 +330,18 @@ static void send_in(struct xvcpu *x, bool looks)
 void watch_look(struct xvcpu *x)
 {
     struct idle_plan plan;
-    ns_t cost;
+    ns_t took;
 
     x->waits.looks++;
     if (x->plan.self_look) {
-        send_in(x, true);
+        xpcpu_visit(xpcpu_of(x), 0);
+        if (x->v->state == VCPU_BLOCKED)
+            send_in(x, true);
         return;
     }
-    cost = watch_charge(x, x->world->costs->look);
+    took = xpcpu_visit(xpcpu_of(x), x->world->costs->look);
+    if (x->v->state != VCPU_BLOCKED)
+        return; /* the same visit has seen and woken it */
     if (differs(x)) {
         idle_wake(x, VIA_LOOK);
         return;
@@ -302,7 +354,7 @@ void watch_look(struct xvcpu *x)
     if (plan.act != IDLE_WATCH)
         send_in(x, false);
     else
-        look_again(x, cost);
+        look_again(x, took);
 }
 
 /* -- scans -- */
@@ -341,12 +393,60 @@ void watch_scan(struct xpcpu *p)
             cost += scan_list(w, l);
     }
     w->scanning = false;
-    if (cost == 0)
+    if (cost > 0)
+        xpcpu_work(p, cost);
+}
+
+/* -- spinners with exits: each turn is an entry, and no event is spent on it -- */
+
+static const struct xvcpu *trapping(const struct xpcpu *p)
+{
+    const struct xvcpu *s = p->p->curr ? p->p->curr->owner : NULL;
+
+    return s && s->planned && s->committed && s->plan.act == IDLE_SPIN && s->plan.traps ? s : NULL;
+}
+
+static void scan_at(struct xvcpu *x, ns_t at)
+{
+    if (event_armed(&x->ipi) && x->ipi.time <= at)
         return;
-    if (p->p->curr) {
-        gcpu_charge(((struct xvcpu *)p->p->curr->owner)->g, cost, 0);
-    } else {
-        xpcpu_flush(p);
-        p->owed += cost;
+    x->ipi_is_store = true;
+    x->ipi_scans = true;
+    engine_arm(x->world->engine, &x->ipi, at);
+}
+
+void watch_spinners(struct xvcpu *x, ns_t at)
+{
+    const struct world *w = x->world;
+    const struct xpcpu *p = xpcpu_of(x);
+    const int set = (int)x->plan.set;
+    const struct cpumask *span;
+    ns_t soonest = NS_NEVER;
+
+    if (!x->watch_in || w->ntrapping == 0)
+        return;
+    span = w->topo->span[set_level[set]][unit_of(p, set)];
+    for (int i = cpumask_next(span, 0); i >= 0; i = cpumask_next(span, i + 1)) {
+        const struct xvcpu *s = trapping(&w->pcpu[i]);
+
+        if (s && idle_turn_end(s, at) < soonest)
+            soonest = idle_turn_end(s, at);
+    }
+    if (soonest != NS_NEVER)
+        scan_at(x, soonest);
+}
+
+void watch_spinner_begins(struct xvcpu *s)
+{
+    struct world *w = s->world;
+
+    if (w->nwatching == 0)
+        return;
+    for (int set = 0; set < IDLE_SETS; set++) {
+        struct watch_list *l = &w->watch[set][unit_of(xpcpu_of(s), set)];
+
+        for (struct xvcpu *x = l->first; x; x = x->watch_next)
+            if (differs(x))
+                scan_at(x, idle_turn_end(s, w->engine->now + 1));
     }
 }

@@ -227,7 +227,7 @@ static void forget_waits(struct xvm *vm)
     hist_reset(&vm->vm_wake);
     hist_reset(&vm->split);
     hist_reset(&vm->reaction);
-    vm->vm_wakes = 0;
+    vm->vm_wakes = vm->vm_marks = 0;
     vm->mark_time = 0;
     vm->idle_from = vm->idle.st;
 }
@@ -237,6 +237,7 @@ static void forget(struct world *w)
 {
     world_settle(w);
     world_check(w);
+    watch_count_missed(w);
     host_reset_times(w->host);
     for (int i = 0; i < w->host->npcpus; i++) {
         memset(&w->pcpu[i].acct, 0, sizeof(w->pcpu[i].acct));
@@ -254,7 +255,12 @@ static void forget(struct world *w)
             x->work_at_entry -= x->g->acct.term[TERM_WORK];
             x->used_before += x->g->acct.term[TERM_WORK] + x->g->acct.term[TERM_OVERHEAD] +
                               x->g->acct.term[TERM_LOCKSPIN];
+            x->kept_from -= x->g->acct.term[x->plan.act == IDLE_HOLD ? TERM_HELD : TERM_IDLESPIN];
             memset(&x->waits, 0, sizeof(x->waits));
+            x->split_seen = 0;
+            x->active_since = -1;
+            if (x->unseen_since >= 0)
+                x->unseen_since = w->engine->now;
             memset(&x->g->acct, 0, sizeof(x->g->acct));
             memset(x->g->flushed, 0, sizeof(x->g->flushed));
             memset(x->exits, 0, sizeof(x->exits));

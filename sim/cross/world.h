@@ -51,6 +51,7 @@ struct xvcpu {
     ns_t busy_since;
     bool pending_irq;  /* an interrupt waits for the next entry */
     bool ipi_is_store; /* what `ipi` stands for */
+    bool ipi_scans;    /* an entry that no event stands for scans then (spinner with exits) */
     bool planned;      /* plan is in force (from the guest's idle entry to its end) */
     bool committed;
     bool stable;        /* idle policy's view */
@@ -75,6 +76,7 @@ struct xvcpu {
     ns_t unseen_since; /* work there, not noticed; -1 */
     ns_t active_since; /* first work after a long idle episode, while gathered; -1 */
     uint64_t split_seen;
+    ns_t kept_from;   /* HELD or IDLESPIN time that has been accounted for by C-state or turns */
     ns_t used_before; /* executed while not idle, before accounting began */
     ns_t steal_from;  /* published when accounting began */
     ns_t row_seen;    /* stamp of the guest's row that the host policy saw last */
@@ -100,9 +102,10 @@ struct xpcpu {
     ns_t owed;                     /* hypervisor work that nobody on it has paid yet */
     ns_t cstate_time[CSTATES_MAX]; /* empty, or held by an idle guest */
     int cstate;
-    int wanting; /* vCPUs here whose guest is busy */
-    bool hot;    /* executes, not in a C-state: slows its siblings */
-    int pinned;  /* vCPUs that may run nowhere else */
+    ns_t next_look; /* earliest look known to be due here; past = none */
+    int wanting;    /* vCPUs here whose guest is busy */
+    bool hot;       /* executes, not in a C-state: slows its siblings */
+    int pinned;     /* vCPUs that may run nowhere else */
 };
 
 struct xvm {
@@ -123,9 +126,11 @@ struct xvm {
     ns_t mark_time;    /* of VM-wide wake-ups */
     struct event mark; /* a VM-wide wake-up goes from vCPU to vCPU */
     int mark_next, mark_left;
+    struct xvcpu *mark_by;
+    uint64_t vm_marks; /* VM-wide wake-ups that marked anybody */
     bool mark_boost;
     int group_left; /* vCPUs marked and not yet run */
-    ns_t group_since;
+    ns_t group_since, group_end;
     struct idle_stats idle_from; /* when accounting began */
 };
 
@@ -155,6 +160,7 @@ struct world {
     int *core_hot;                       /* hot threads of each core */
     struct watch_list *watch[IDLE_SETS]; /* per unit of the set */
     int nwatching;
+    int ntrapping; /* vCPUs that spin with exits now */
     bool scanning;
     struct xvm *vm;
     int nvms, nvcpus, floating;
@@ -230,6 +236,8 @@ void idle_reflect(struct xvcpu *x);
 void idle_wake(struct xvcpu *x, enum idle_via via);
 /* Accounts for the part of a committed SPIN or HOLD that has passed. */
 void idle_keep_flush(struct xvcpu *x);
+/* ... and it ends, by preemption. */
+void idle_keep_ends(struct xvcpu *x);
 void idle_until(struct engine *e, struct event *ev);
 struct idle_ctx idle_context(const struct xvcpu *x);
 /* The policy's next plan after `until` passed; checks it. */
@@ -248,10 +256,14 @@ int watch_init(struct world *w);
 void watch_free(struct world *w);
 void watch_add(struct xvcpu *x);
 void watch_remove(struct xvcpu *x);
+/* x's next look: no sooner than the floor of timers after `from`. */
+void watch_arm(struct xvcpu *x, ns_t from);
 /* The limit of x's WATCH passed. */
 void watch_look(struct xvcpu *x);
 /* x is on a pCPU again, or its word was taken: what stood there is gone. */
 void watch_clear(struct xvcpu *x);
+/* Pulses that are over and unseen, of all vCPUs. */
+void watch_count_missed(struct world *w);
 /* A store has changed x's word for `length` only. */
 void watch_pulse(struct xvcpu *x, ns_t at, ns_t length);
 /* x was switched in to look at its word itself and has work. */
@@ -260,8 +272,18 @@ void watch_self_found(struct xvcpu *x);
 void watch_mark(struct engine *e, struct event *ev);
 /* x runs: the VM-wide wake-up that marked it may be complete. */
 void watch_group_ran(struct xvcpu *x);
-/* Hypervisor work on the pCPU where x waits, under whoever runs there; how long it takes. */
-ns_t watch_charge(struct xvcpu *x, ns_t cost);
+/* Work of a hypervisor that was entered already: when it will be done, with all that waits there. */
+ns_t xpcpu_work(struct xpcpu *p, ns_t cost);
+/* The same, and the way in and out: an exit of who runs there, or out of the C-state. */
+ns_t xpcpu_visit(struct xpcpu *p, ns_t cost);
+/* Does a comparison of values decide whether x is woken? */
+bool watch_compares(const struct xvcpu *x);
+/* A store to x's word is done at `at`: spinners with exits scan at the end of their turn. */
+void watch_spinners(struct xvcpu *x, ns_t at);
+/* x begins to spin with exits: what is to be seen already is seen at its first turn's end. */
+void watch_spinner_begins(struct xvcpu *x);
+/* The C-state for the next idle spell of an empty pCPU, into p->cstate. */
+void xpcpu_choose_cstate(struct xpcpu *p);
 /* A hypervisor entry on this pCPU: the watch lists of its sets are scanned. */
 void watch_scan(struct xpcpu *p);
 static inline void host_entry(struct xpcpu *p)

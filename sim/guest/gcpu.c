@@ -403,7 +403,7 @@ bool gcpu_has_work(const struct gcpu *g)
 
 bool gcpu_word_set(const struct gcpu *g)
 {
-    return gcpu_has_work(g) || g->nohz_kick || g->push_to >= 0;
+    return g->nr_running > 0 || g->wakes.head || g->nohz_kick || g->push_to >= 0;
 }
 
 void gcpu_update_busy(struct gcpu *g)

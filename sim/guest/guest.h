@@ -322,7 +322,8 @@ void gcpu_charge(struct gcpu *g, ns_t hyp, ns_t ovh);
 void gcpu_kick(struct gcpu *g);
 /* Has g something to do: runnable task, wake-up or interrupt pending? */
 bool gcpu_has_work(const struct gcpu *g);
-/* Has the word that an idle g watches been written: work, or a kick to balance? */
+/* Has the word that an idle g watches been written: work, or a kick to balance? Interrupts leave it
+ * alone. */
 bool gcpu_word_set(const struct gcpu *g);
 /* Is g's current task spinning in the kernel? */
 bool gcpu_spins(const struct gcpu *g);

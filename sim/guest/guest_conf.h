@@ -23,8 +23,8 @@ struct guest_conf {
     bool equal_selection; /* every selection costs what `selection_cost` says, whatever it looks at
                            */
     ns_t selection_cost;
-    ns_t batch; /* an operation may take effect while at most this much overhead is still owed */
-    int wake_word;       /* enum guest_word */
+    ns_t batch;    /* an operation may take effect while at most this much overhead is still owed */
+    int wake_word; /* enum guest_word */
     ns_t wake_pulse;     /* WORD_PULSE: how long it stands */
     ns_t migration_cost; /* a task that ran more recently is cache hot for balancing */
 };

@@ -23,7 +23,7 @@ struct gather {
     } * at;
     struct cpumask **single; /* [npcpus] */
     struct cpumask *free;
-    struct vcpu *first, *last; /* refused ones */
+    struct vcpu *first, *last; /* who waits for a pCPU of its own */
 };
 
 void gather_free(struct host *h)
@@ -58,6 +58,16 @@ static int first_home(const struct gather *g, const struct vcpu *v, int after)
     return best;
 }
 
+static void wait_for_own(struct gather *g, struct vcpu *v)
+{
+    v->waits_own = true;
+    if (g->last)
+        g->last->next_waiting = v;
+    else
+        g->first = v;
+    g->last = v;
+}
+
 bool gather_start(struct host *h)
 {
     struct gather *g = calloc(1, sizeof(*g));
@@ -85,8 +95,12 @@ bool gather_start(struct host *h)
         g->at[home].homes++;
         cpumask_clear(g->free, home);
         v->home = home;
+        v->may = v->allowed;
         v->allowed = g->single[home];
     }
+    for (int i = 0; i < h->nvcpus; i++)
+        if (g->at[h->vcpu[i]->home].homes > 1)
+            wait_for_own(g, h->vcpu[i]);
     return true;
 }
 
@@ -133,7 +147,8 @@ static void stop_waiting(struct gather *g, struct vcpu *v)
 {
     struct vcpu **at = &g->first, *before = NULL;
 
-    if (!v->wants_own)
+    v->asked = false;
+    if (!v->waits_own)
         return;
     while (*at != v) {
         before = *at;
@@ -143,7 +158,7 @@ static void stop_waiting(struct gather *g, struct vcpu *v)
     if (g->last == v)
         g->last = before;
     v->next_waiting = NULL;
-    v->wants_own = false;
+    v->waits_own = false;
 }
 
 /* The free pCPU nearest to v's home, -1 without. */
@@ -153,7 +168,7 @@ static int free_pcpu(const struct host *h, const struct vcpu *v)
 
     for (int level = LEVEL_CORE; level <= LEVEL_MACHINE; level++) {
         const int unit = h->topo->of[level][v->home];
-        const int to = topology_find(h->topo, (enum level)level, unit, g->free, h->usable, v->home);
+        const int to = topology_find(h->topo, (enum level)level, unit, g->free, v->may, v->home);
 
         if (to >= 0)
             return to;
@@ -163,34 +178,40 @@ static int free_pcpu(const struct host *h, const struct vcpu *v)
 
 static void split_off(struct host *h, struct vcpu *v, int to)
 {
+    v->splits += v->asked;
     stop_waiting(h->gather, v);
-    v->splits++;
     rehome(h, v, to);
 }
 
-/* pCPUs that became free go to those who were refused, first come, first served. */
-static void serve_refused(struct host *h)
+/* pCPUs that became free go to those who wait for one, first come, first served; who has been left
+ * alone has one. */
+static void serve_waiting(struct host *h)
 {
     struct gather *g = h->gather;
+    struct vcpu *next;
 
-    while (g->first && g->free->count > 0) {
-        struct vcpu *v = g->first;
+    for (struct vcpu *v = g->first; v; v = next) {
+        int to = v->home;
 
-        if (g->at[v->home].homes < 2)
-            stop_waiting(g, v);
-        else
-            split_off(h, v, free_pcpu(h, v));
+        next = v->next_waiting;
+        if (g->at[v->home].homes > 1)
+            to = free_pcpu(h, v);
+        if (to >= 0)
+            split_off(h, v, to);
     }
 }
 
-/* Where to pack v: the fullest pCPU below the limit that has stable vCPUs only; its own home when
- * there is none and v is alone there; else a free pCPU. */
+/* Where to pack v: its own home when only stable ones are there; else the fullest pCPU below the limit
+ * that has stable vCPUs only; else, when it is not alone, a free pCPU. */
 static int gather_to(const struct host *h, const struct vcpu *v)
 {
     const struct gather *g = h->gather;
+    const struct gather_pcpu *own = &g->at[v->home];
     int best = -1;
 
-    for (int p = cpumask_next(h->usable, 0); p >= 0; p = cpumask_next(h->usable, p + 1)) {
+    if (own->homes > 1 && own->gathered == own->homes - 1 && own->homes <= h->conf.gather_limit)
+        return v->home;
+    for (int p = cpumask_next(v->may, 0); p >= 0; p = cpumask_next(v->may, p + 1)) {
         const struct gather_pcpu *at = &g->at[p];
 
         if (p == v->home || at->gathered == 0 || at->gathered < at->homes ||
@@ -201,9 +222,8 @@ static int gather_to(const struct host *h, const struct vcpu *v)
     }
     if (best >= 0)
         return best;
-    if (g->at[v->home].homes > 1 && g->free->count > 0)
-        return free_pcpu(h, v);
-    return v->home;
+    best = own->homes > 1 ? free_pcpu(h, v) : -1;
+    return best >= 0 ? best : v->home;
 }
 
 static void gather(struct host *h, struct vcpu *v)
@@ -216,7 +236,7 @@ static void gather(struct host *h, struct vcpu *v)
     v->gathers++;
     h->gather->at[v->home].gathered++;
     rehome(h, v, to);
-    serve_refused(h);
+    serve_waiting(h);
 }
 
 static void split(struct host *h, struct vcpu *v)
@@ -232,6 +252,7 @@ static void split(struct host *h, struct vcpu *v)
     g->at[v->home].gathered--;
     if (g->at[v->home].homes < 2)
         return;
+    v->asked = true;
     to = free_pcpu(h, v);
     if (to >= 0) {
         split_off(h, v, to);
@@ -239,12 +260,7 @@ static void split(struct host *h, struct vcpu *v)
     }
     v->refused++;
     HOOK(h, count, "host_split_refused");
-    v->wants_own = true;
-    if (g->last)
-        g->last->next_waiting = v;
-    else
-        g->first = v;
-    g->last = v;
+    wait_for_own(g, v);
 }
 
 void gather_class(struct host *h, struct vcpu *v, bool stable)

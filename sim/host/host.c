@@ -61,7 +61,8 @@ const struct param host_params[] = {
      .type = PARAM_BOOL,
      .offset = offsetof(struct host_conf, gather),
      .def = "off",
-     .help = "pack vCPUs whose idle policy calls them stable; the others get free pCPUs of their own",
+     .help =
+         "pack vCPUs whose idle policy calls them stable; the others get free pCPUs of their own",
      .source = "OSDI'26 (mwait): mwait-sched"},
     {.name = "gather-limit",
      .type = PARAM_INT,

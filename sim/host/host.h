@@ -56,8 +56,10 @@ struct vcpu {
     ns_t slice_from;             /* ... counted from here */
     ns_t told_total, told_guest; /* parts of the current run that the policy has been told of */
     struct runq_node ready;      /* core's: in the list of its pCPU when READY */
+    const struct cpumask *may;   /* gathering: the pCPUs it may have as a home */
     int home;                    /* gathering: the only pCPU it may use, -1 without gathering */
-    bool gathered, wants_own;    /* packed with stable ones; refused a pCPU of its own */
+    bool gathered;               /* packed with stable ones */
+    bool waits_own, asked;       /* is to get a pCPU of its own; its idle policy asked for it */
     struct vcpu *next_waiting;
     ns_t gathered_at, gathered_since, gathered_time;
     uint64_t gathers, undone, splits, refused; /* since the last reset */

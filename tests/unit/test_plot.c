@@ -20,19 +20,29 @@ static bool have_gnuplot(void)
     return system("gnuplot --version >/dev/null 2>&1") == 0;
 }
 
-static void put_run(struct store *s, const char *hash, int w, int r, int p, int k)
+static void need_gnuplot(void)
+{
+    if (!have_gnuplot())
+        cr_skip_test("gnuplot is not installed");
+}
+
+static struct run_values *new_run(int k)
 {
     struct run_values *v = run_values_new(1);
-    struct store_error err;
-    char key[33];
-    char *text;
 
     v->seed = 3;
     v->replication = (uint64_t)k;
-    v->fingerprint = (uint64_t)(w * 1000 + r * 100 + p * 10 + k);
-    *run_value(v, 0, METRIC_THROUGHPUT) =
-        1000.0 * (w + 1) * (p + 1) / atof(ratios[r]) * (1 + k / 10.0);
-    text = run_values_write(v);
+    return v;
+}
+
+/* Stores the run and frees it. */
+static void store_run(struct store *s, const char *hash, struct run_values *v)
+{
+    const int k = (int)v->replication;
+    struct store_error err;
+    char key[33];
+    char *text = run_values_write(v);
+
     store_key(hash, 3, k, "1.0", "", key);
     struct store_run run = {.key = key,
                             .point = (char *)hash,
@@ -48,6 +58,30 @@ static void put_run(struct store *s, const char *hash, int w, int r, int p, int 
     run_values_free(v);
 }
 
+static void put_run(struct store *s, const char *hash, int w, int r, int p, int k)
+{
+    struct run_values *v = new_run(k);
+
+    v->fingerprint = (uint64_t)(w * 1000 + r * 100 + p * 10 + k);
+    *run_value(v, 0, METRIC_THROUGHPUT) =
+        1000.0 * (w + 1) * (p + 1) / atof(ratios[r]) * (1 + k / 10.0);
+    store_run(s, hash, v);
+}
+
+static void put_point(struct store *s, cJSON *labels, int position, char hash[33])
+{
+    char *text = cJSON_PrintUnformatted(labels);
+    struct store_error err = {0};
+
+    hash_hex(text, strlen(text), hash);
+    struct store_point point = {hash, text, "{\"vms\":[{\"name\":\"web\",\"idle\":\"hlt\"}]}", "m",
+                                position};
+
+    cr_assert(store_put_point(s, &point, &err) == 0, "%s", err.text);
+    free(text);
+    cJSON_Delete(labels);
+}
+
 /* workload x oversubscription x policy, three replications. Backwards gives the same store in
  * another order of writing. */
 static const char *make_store(const char *name, bool backwards)
@@ -59,27 +93,54 @@ static const char *make_store(const char *name, bool backwards)
     for (int n = 0; n < 18; n++) {
         const int i = backwards ? 17 - n : n;
         const int w = i / 6, r = i / 2 % 3, p = i % 2;
-        char *labels;
         char hash[33];
         cJSON *o = cJSON_CreateObject();
 
         cJSON_AddStringToObject(o, "vms.0.workload", workloads[w]);
         cJSON_AddStringToObject(o, "oversubscription", ratios[r]);
         cJSON_AddStringToObject(o, "vms.0.guest.policy", policies[p]);
-        labels = cJSON_PrintUnformatted(o);
-        hash_hex(labels, strlen(labels), hash);
-        struct store_point point = {hash, labels, "{\"vms\":[{\"name\":\"web\",\"idle\":\"hlt\"}]}",
-                                    "m", i};
-
-        cr_assert(store_put_point(s, &point, &err) == 0, "%s", err.text);
+        put_point(s, o, i, hash);
         for (int k = 0; k < 3; k++)
             put_run(s, hash, w, r, p, backwards ? 2 - k : k);
-        free(labels);
-        cJSON_Delete(o);
     }
     cr_assert(store_commit(s, &err) == 0);
     store_close(s);
     return fake_path(name);
+}
+
+static const char *const idles[] = {"hlt", "mwait-nop", "mwait-passthrough"};
+static const char *const slices[] = {"0", "20us", "1ms"};
+
+/* idle x slice, two replications, with values of several metrics and histograms. Replication k adds
+ * k + 1 samples of 10 us and as many of 3 ms per slice, none with passthrough. */
+static const char *make_idle_store(void)
+{
+    struct store_error err = {0};
+    struct store *s = store_open(fake_path("idle.db"), STORE_CREATE, &err);
+
+    cr_assert(s && store_begin(s, &err) == 0, "%s", err.text);
+    for (int n = 0; n < 9; n++) {
+        cJSON *o = cJSON_CreateObject();
+        char hash[33];
+
+        cJSON_AddStringToObject(o, "vms.0.idle", idles[n / 3]);
+        cJSON_AddStringToObject(o, "vms.0.idle.mwait-sched.slice", slices[n % 3]);
+        put_point(s, o, n, hash);
+        for (int k = 0; k < 2; k++) {
+            struct run_values *v = new_run(k);
+            const bool passthrough = n / 3 == 2;
+
+            *run_value(v, 0, METRIC_EXITS_IDLE) = passthrough ? 0 : n / 3 ? 2e6 : 1500;
+            *run_value(v, 0, METRIC_STEAL_DEMAND) = 0.1 * (n % 3 + 1) * (k + 1);
+            hist_add_n(&v->hist[HIST_IDLE], 10 * NS_US, passthrough ? 0 : (uint64_t)(k + 1));
+            hist_add_n(&v->hist[HIST_IDLE], 3 * NS_MS, passthrough ? 0 : (uint64_t)(n % 3));
+            hist_add_n(&v->hist[HIST_LATENCY], 100 * (n % 3 + 1) * NS_US, 5);
+            store_run(s, hash, v);
+        }
+    }
+    cr_assert(store_commit(s, &err) == 0);
+    store_close(s);
+    return fake_path("idle.db");
 }
 
 #define PLOT(...)                                                                                  \
@@ -119,8 +180,7 @@ Test(plot, texts_are_literal)
 {
     char store[160], svg[160];
 
-    if (!have_gnuplot())
-        cr_skip_test("gnuplot is not installed");
+    need_gnuplot();
     strcpy(store, make_store("a.db", false));
     strcpy(svg, fake_path("a.svg"));
     cr_assert(PLOT("oversubscription", store, "-o", svg, "--title", "100 % of 'it' {x}_y \"z\"",
@@ -186,8 +246,7 @@ Test(plot, pictures_say_where_they_come_from)
     size_t size;
     char *data, *text, *end;
 
-    if (!have_gnuplot())
-        cr_skip_test("gnuplot is not installed");
+    need_gnuplot();
     strcpy(store, make_store("a.db", false));
     cr_assert(PLOT("lines", store, "-o", fake_path("a.svg")) == 0);
     data = fake_read(fake_path("a.svg"), &size);
@@ -206,23 +265,39 @@ Test(plot, pictures_say_where_they_come_from)
     free(data);
 }
 
+/* The figure from a store that may lack the axis that it would like. */
+static int plot_any(const struct figure *f, const char *store, const char *file)
+{
+    const char *args[16] = {"plot", f->name, store, "-o", file, "--filter", "workload=vm_0"};
+    int n = 7;
+
+    if (f->kind != FIGURE_CDF) {
+        args[n++] = "--x";
+        args[n++] = "oversubscription";
+    }
+    if (f->relative_to_x) {
+        args[n++] = "--relative-to-x";
+        args[n++] = "1.5";
+    }
+    return plot_command(args, n);
+}
+
 Test(plot, every_figure_in_every_format)
 {
     static const char *const endings[] = {"svg", "pdf", "png"};
     static const char *const heads[] = {"<?xml", "%PDF", "\x89PNG"};
     char store[160];
 
-    if (!have_gnuplot())
-        cr_skip_test("gnuplot is not installed");
+    need_gnuplot();
     strcpy(store, make_store("a.db", false));
     for (size_t f = 0; f < nfigures; f++)
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < (figures[f].template ? 1 : 3); i++) {
             char file[160];
             size_t size;
             char *data;
 
             snprintf(file, sizeof(file), "%s/%s.%s", fake_dir, figures[f].name, endings[i]);
-            cr_expect(PLOT(figures[f].name, store, "-o", file) == 0, "%s", file);
+            cr_expect(plot_any(&figures[f], store, file) == 0, "%s", file);
             data = fake_read(file, &size);
             cr_expect(size > 3000 && memcmp(data, heads[i], 4) == 0, "%s", file);
             free(data);
@@ -235,8 +310,7 @@ Test(plot, same_data_same_picture)
     char *data[2];
     size_t size[2];
 
-    if (!have_gnuplot())
-        cr_skip_test("gnuplot is not installed");
+    need_gnuplot();
     for (int i = 0; i < 2; i++) {
         strcpy(store, make_store(i ? "backwards.db" : "forwards.db", i == 1));
         strcpy(file[i], fake_path(i ? "b.svg" : "f.svg"));
@@ -252,13 +326,101 @@ Test(plot, no_data_is_said)
 {
     char store[160];
 
-    if (!have_gnuplot())
-        cr_skip_test("gnuplot is not installed");
+    need_gnuplot();
     strcpy(store, make_store("a.db", false));
     cr_expect(PLOT("bars", store, "--metric", "energy_j", "-o", fake_path("n.svg")) == 0);
     expect_text(fake_path("n.svg"), ">no data for energy_j<", true);
     cr_expect(PLOT("map", store, "--metric", "energy_j", "-o", fake_path("m.svg")) == 0);
     expect_text(fake_path("m.svg"), ">no data for energy_j<", true);
+}
+
+Test(plot, published_values)
+{
+    char store[160], svg[160];
+
+    need_gnuplot();
+    strcpy(store, make_idle_store());
+    strcpy(svg, fake_path("e.svg"));
+    cr_assert(PLOT("idle-exits", store, "-o", svg, "--filter", "slice=20us") == 0);
+    expect_text(svg, ">published<", true);
+    expect_text(svg, ">1,826,602<", true);
+    expect_text(svg, ">1,773<", true);
+    expect_text(svg, ">100k<", true); /* the axis is logarithmic */
+    expect_text(svg, ">0<", true);    /* and passthrough's 0 is written */
+    expect_text(svg, ">idle exits (1/s)<", true);
+    /* Of another metric nothing was published. */
+    cr_assert(PLOT("idle-exits", store, "-o", svg, "--filter", "slice=20us", "--metric",
+                   "latency_p99_us") == 0);
+    expect_text(svg, ">published<", false);
+    expect_text(svg, ">1,773<", false);
+    expect_text(svg, ">latency p99 (\xc2\xb5s)<", true);
+}
+
+Test(plot, a_panel_for_each_metric)
+{
+    char store[160], svg[160], csv[160];
+
+    need_gnuplot();
+    strcpy(store, make_idle_store());
+    strcpy(svg, fake_path("m.svg"));
+    strcpy(csv, fake_path("m.csv"));
+    cr_assert(PLOT("lines", store, "-o", svg, "--metric", "p99,steal_of_demand_ratio", "--x",
+                   "slice", "--data", csv) == 0);
+    expect_text(svg, ">latency p99 (\xc2\xb5s)<", true);
+    expect_text(svg, ">steal of demand ratio<", true);
+    expect_text(csv, "\"metric\",\"vms.0.idle\",\"vms.0.idle.mwait-sched.slice\",value,ci95,n\n",
+                true);
+    expect_text(csv, "\"latency_p99_us\",\"hlt\",\"20us\",200", true);
+    expect_text(csv, "\"steal_of_demand_ratio\",\"mwait-nop\",\"1ms\",0.45", true);
+    /* Texts for the axes are split as the metrics are. */
+    cr_assert(PLOT("lines", store, "-o", svg, "--metric", "p99,steal_of_demand_ratio", "--x",
+                   "slice", "--ylabel", "a & b|c_d") == 0);
+    expect_text(svg, ">a &amp; b<", true);
+    expect_text(svg, ">c_d<", true);
+}
+
+Test(plot, a_zero_stands_apart_on_a_logarithmic_axis)
+{
+    char store[160], script[160];
+
+    need_gnuplot();
+    strcpy(store, make_idle_store());
+    strcpy(script, fake_path("z.gp"));
+    cr_assert(PLOT("idle-slice", store, "-o", fake_path("z.svg"), "--script", script, "--filter",
+                   "vms.0.idle=hlt") == 0);
+    /* 0.02 to 1 ms is a factor of 50; 50^0.15 = 1.798 is less than 1.8. */
+    expect_text(script, "ZERO_APART = 1", true);
+    expect_text(script, "XPOS[1] = 0.0111111111111; XTEXT[1] = '0'", true);
+    expect_text(script, "XPOS[2] = 0.02; XTEXT[2] = '0.02'", true);
+    expect_text(script, "XUNIT = 1000000;", true);
+    expect_text(script, "\n0.0111111111111 100", true);
+    expect_text(script, "1\n\n0.02 ", true); /* no line from the 0 to the others */
+    expect_text(fake_path("z.svg"), ">published optimum<", true);
+    cr_assert(PLOT("lines", store, "-o", fake_path("z.svg"), "--script", script, "--filter",
+                   "vms.0.idle=hlt", "--x", "slice") == 0);
+    expect_text(script, "ZERO_APART = 0", true);
+    expect_text(script, "\n0.02 ", true);
+}
+
+Test(plot, distributions_merge_replications)
+{
+    char store[160], svg[160], csv[160];
+
+    need_gnuplot();
+    strcpy(store, make_idle_store());
+    strcpy(svg, fake_path("d.svg"));
+    strcpy(csv, fake_path("d.csv"));
+    cr_assert(PLOT("idle-lengths", store, "-o", svg, "--data", csv) == 0);
+    expect_text(csv, "idle_length_us,percent,\"vms.0.idle.mwait-sched.slice\",\"vms.0.idle\"\n",
+                true);
+    /* 1ms: 2 samples of 3 ms in each run beside 1 and 2 of 10 us. */
+    expect_text(csv, "\n10,0,\"1ms\",\"hlt\"\n", true);
+    expect_text(csv, ",42.857142857142854,\"1ms\",\"hlt\"\n3000,100,\"1ms\",\"hlt\"\n", true);
+    expect_text(csv, "passthrough", false);
+    expect_text(svg, ">idle_length_mean_us<", true);
+    expect_text(svg, ">10 \xc2\xb5s<", true);
+    expect_text(svg, ">1 ms<", true);
+    expect_text(svg, ">all runs together, n = 2<", true);
 }
 
 static void make_grid(struct plot_grid *g, struct dataset *d, const char *store,
@@ -301,6 +463,24 @@ Test(plot, numbers_in_their_places)
             cr_expect_float_eq(s->ci95, 0, 1e-12);
             cr_expect_float_eq(plot_cell(&g, f, 0, x)->sum.mean, 1, 1e-12);
         }
+    plot_grid_free(&g);
+
+    /* Along x: every run of 1.5 has 1 / 1.5 of what 1 has. */
+    r.relative_to = NULL;
+    r.relative_to_x = "1.0";
+    make_grid(&g, &d, NULL, &r);
+    s = &plot_cell(&g, 2, 0, 1)->sum;
+    cr_expect_float_eq(s->mean, 1 / 1.5, 1e-12);
+    cr_expect_float_eq(s->ci95, 0, 1e-12);
+    cr_expect_float_eq(plot_cell(&g, 2, 1, 0)->sum.mean, 1, 1e-12);
+    plot_grid_free(&g);
+
+    /* Two axes as one. */
+    r = (struct plot_request){.figure = figure_find("lines"), .facet = "workload,policy"};
+    make_grid(&g, &d, NULL, &r);
+    cr_expect_str_eq(g.facet.path, "vms.0.workload,vms.0.guest.policy");
+    cr_expect(g.facet.n == 6 && g.x.n == 3 && g.series.n == 1 && g.with_data == 18);
+    cr_expect_str_eq(g.facet.text[3], "a_b^c{d}, cps-load");
     plot_grid_free(&g);
 
     /* Named by their ends, filtered by label and by a key of the scenario. */
@@ -350,6 +530,16 @@ Test(plot, refusals)
     expect_refused(2, "use --series file",
                    PLOT("lines", store, store, "-o", out, "--x", "oversubscription", "--series",
                         "policy", "--facet", "workload"));
+    expect_refused(
+        2, "exclude each other",
+        PLOT("lines", store, "-o", out, "--relative-to", "bare", "--relative-to-x", "1"));
+    expect_refused(2, "the x axis oversubscription has no value '3'",
+                   PLOT("oversubscription", store, "-o", out, "--relative-to-x", "3"));
+    expect_refused(2, "--facet needs one metric",
+                   PLOT("lines", store, "-o", out, "--metric", "p99,steal", "--facet", "workload"));
+    expect_refused(2, "did you mean 'steal'?",
+                   PLOT("lines", store, "-o", out, "--metric", "p99,stea"));
+    expect_refused(2, "needs an axis 'slice'", PLOT("idle-slice", store, "-o", out));
     if (have_gnuplot())
         expect_refused(3, "No such file", PLOT("lines", store, "-o", out));
     char *path = strdup(getenv("PATH"));
@@ -359,4 +549,21 @@ Test(plot, refusals)
     cr_expect(stat(fake_path("x.svg"), &st) != 0);
     setenv("PATH", path, 1);
     free(path);
+}
+
+Test(plot, refusals_of_distributions)
+{
+    char store[160], json[160];
+    const char *out = "/nonexistent/x.svg";
+
+    strcpy(store, make_idle_store());
+    strcpy(json, fake_file("r.json", "{\"schema\": \"tandem.result/1\"}"));
+    expect_refused(2, "no distribution of steal_ratio is kept; there is one for: latency_mean_us",
+                   PLOT("cdf", store, "-o", out, "--metric", "steal"));
+    expect_text(fake_path("messages"), "idle_length_p99_us", true);
+    expect_refused(2, "r is a result file, which has no histograms", PLOT("cdf", json, "-o", out));
+    expect_refused(2, "no --x", PLOT("cdf", store, "-o", out, "--x", "slice"));
+    expect_refused(2, "one metric", PLOT("cdf", store, "-o", out, "--metric", "p50,p99"));
+    expect_refused(2, "no ratios", PLOT("cdf", store, "-o", out, "--relative-to", "hlt"));
+    expect_refused(2, "'--logy' is for lines and bars", PLOT("cdf", store, "-o", out, "--logy"));
 }

@@ -1,15 +1,24 @@
 # SPDX-License-Identifier: MIT
-# One panel's place, axes and name; `f` is its number. Used by lines.gp and bars.gp.
+# One panel's place, axes and name; `f` is its number. Used by the templates of all kinds.
 
 set lmargin at screen LEFT[f]
 set rmargin at screen RIGHT[f]
 set tmargin at screen TOP[f]
 set bmargin at screen BOTTOM[f]
+unset object
+unset arrow
+YTOP = (LOGY ? 2 * YMAX[f] : YMAX[f])
+YLOW = (LOGY ? YMIN[f] : 0)
+load FOLDER.'/published.gp'
 set xrange [XMIN:XMAX]
-set yrange [0:YMAX[f]]
+set yrange [YLOW:YTOP]
 set ytics autofreq
-if ((f - 1) % COLS == 0) {
-    set label 6 YLABEL at screen LEFT[f] - YLABEL_AT, screen 0.5 * (TOP[f] + BOTTOM[f]) \
+if (LOGY) {
+    set logscale y
+    if (YLOW >= 1) { set format y '%.0s%c' } else { set format y '%g' }
+}
+if (METRICS > 1 || (f - 1) % COLS == 0) {
+    set label 6 YLABEL[f] at screen LEFT[f] - YLABEL_AT, screen 0.5 * (TOP[f] + BOTTOM[f]) \
         center rotate by 90 textcolor rgb INK
 }
 if (COLS == 1) {
@@ -27,13 +36,20 @@ if (OWN_TICS) {
     set xtics scale (CATEGORIES ? 0 : 0.6)
     do for [i = 1:NX] { set xtics add (XTEXT[i] XPOS[i]) }
     if (LOGX) { unset mxtics }
+} else {
+    if (ZERO_APART) { set xtics 10 ** ceil(log10(XPOS[2])), 10; set xtics add ('0' XPOS[1]) }
+}
+# A 0 beside a logarithmic axis: the axis is broken between the two.
+if (ZERO_APART) {
+    set arrow 1 from sqrt(XPOS[1] * XPOS[2]), graph 0 to sqrt(XPOS[1] * XPOS[2]), graph 1 \
+        nohead back lc rgb GREY lw 0.8 dt (2, 4)
 }
 if (strlen(FACET[f]) > 0) {
     set label 3 FACET[f] at graph 0.5, screen TOP[f] + 0.9 * EM center textcolor rgb INK
 }
 if (CELLS[f] == 0) {
-    set label 4 'no data for '.METRIC at graph 0.5, graph 0.5 center textcolor rgb GREY
-    set ytics ()
+    set label 4 'no data for'.(COLS > 2 ? "\n" : ' ').METRIC[f] at graph 0.5, graph 0.5 center textcolor rgb GREY
+    set ytics (-1)
 } else {
     unset label 4
 }

@@ -3,6 +3,8 @@
 # of its own above them, drawn by a plot without axes.
 
 unset label
+unset object
+unset arrow
 if (KEY_COLS > 0) {
     set lmargin at screen 0
     set rmargin at screen 1
@@ -14,4 +16,6 @@ if (KEY_COLS > 0) {
     set yrange [0:1]
     set key at screen 0.5, (KEY_TOP + KEY_BOTTOM) / 2 center center horizontal maxcols KEY_COLS \
         Left reverse samplen 3 spacing 1.1 width 1 textcolor rgb INK noenhanced
+    if (MARK_KEY eq '') { MARKED = 0 }
+    if (BAND_KEY eq '') { BANDED = 0 }
 }

@@ -17,17 +17,19 @@ static const char help[] =
     "or\n"
     "their ends, or any key of the scenario, or 'file'; left out, they are taken in the order of "
     "the\n"
-    "sweep.\n"
+    "sweep. PATH,PATH makes one axis of two.\n"
     "\n"
     "  -o, --output FILE        the picture\n"
     "      --x PATH             the horizontal axis\n"
     "      --series PATH        one line, one bar of a group; in a map the vertical axis\n"
     "      --facet PATH         one panel per value\n"
-    "      --metric NAME        what is drawn ('tandem list metrics')\n"
+    "      --metric NAME,...    what is drawn ('tandem list metrics'); several: a panel each\n"
     "      --relative-to VALUE  ratio to this value of the series axis, run by run\n"
+    "      --relative-to-x VALUE\n"
+    "                           the same for a value of the horizontal axis\n"
     "      --filter PATH=VALUE  only points with this value; may be given more than once\n"
     "      --title T, --xlabel T, --ylabel T\n"
-    "      --logx               logarithmic horizontal axis\n"
+    "      --logx, --logy       logarithmic axes; a 0 is shown apart\n"
     "      --size one|two       width of one column of text or two (default: two with panels)\n"
     "      --data FILE.csv      the numbers of the picture\n"
     "      --script FILE.gp     the gnuplot script of the picture\n"
@@ -37,10 +39,11 @@ static const char help[] =
     "example: tandem plot oversubscription demo.db -o oversubscription.svg\n";
 
 static const struct option_spec spec[] = {
-    {"output", 'o', true},    {"x", 0, true},      {"series", 0, true},  {"facet", 0, true},
-    {"metric", 'm', true},    {"filter", 0, true}, {"title", 0, true},   {"xlabel", 0, true},
-    {"relative-to", 0, true}, {"logx", 0, false},  {"size", 0, true},    {"ylabel", 0, true},
-    {"data", 0, true},        {"script", 0, true}, {"help", 'h', false}, {NULL, 0, false},
+    {"output", 'o', true},      {"x", 0, true},      {"series", 0, true}, {"facet", 0, true},
+    {"metric", 'm', true},      {"filter", 0, true}, {"title", 0, true},  {"xlabel", 0, true},
+    {"relative-to", 0, true},   {"logx", 0, false},  {"size", 0, true},   {"ylabel", 0, true},
+    {"relative-to-x", 0, true}, {"logy", 0, false},  {"data", 0, true},   {"script", 0, true},
+    {"help", 'h', false},       {NULL, 0, false},
 };
 
 struct command {
@@ -56,7 +59,7 @@ struct command {
 
 static bool read_figure(struct command *c)
 {
-    const char *names[32];
+    const char *names[64];
     const char *near;
 
     if (c->opt.noperands < 2) {
@@ -66,9 +69,9 @@ static bool read_figure(struct command *c)
     c->request.figure = figure_find(c->opt.operand[0]);
     if (c->request.figure)
         return true;
-    for (size_t i = 0; i < nfigures && i < 32; i++)
+    for (size_t i = 0; i < nfigures && i < 64; i++)
         names[i] = figures[i].name;
-    near = conf_nearest(c->opt.operand[0], names, nfigures < 32 ? nfigures : 32);
+    near = conf_nearest(c->opt.operand[0], names, nfigures < 64 ? nfigures : 64);
     options_error(&c->opt, "unknown figure '%s'%s%s%s", c->opt.operand[0],
                   near ? "; did you mean '" : "; 'tandem list figures' names them",
                   near ? near : "", near ? "'?" : "");
@@ -78,19 +81,23 @@ static bool read_figure(struct command *c)
 static bool read_metric(struct command *c)
 {
     const char *names[2 * METRIC_COUNT];
-    const char *near;
-    size_t n = 0;
+    const char *near, *list, *unknown = NULL;
+    size_t n = 0, len = 0;
+    char name[64];
 
-    c->request.metric = option_text(&c->opt, "metric", NULL);
-    if (!c->request.metric || metric_find(c->request.metric))
+    c->request.metric = list = option_text(&c->opt, "metric", NULL);
+    while (list && plot_metric_next(&list, &unknown, &len))
+        continue;
+    if (!list || !unknown)
         return true;
+    snprintf(name, sizeof(name), "%.*s", (int)len, unknown);
     for (int m = 0; m < METRIC_COUNT; m++) {
         names[n++] = metrics[m].key;
         if (metrics[m].alias)
             names[n++] = metrics[m].alias;
     }
-    near = conf_nearest(c->request.metric, names, n);
-    options_error(&c->opt, "unknown metric '%s'%s%s%s", c->request.metric,
+    near = conf_nearest(name, names, n);
+    options_error(&c->opt, "unknown metric '%s'%s%s%s", name,
                   near ? "; did you mean '" : "; 'tandem list metrics' names them",
                   near ? near : "", near ? "'?" : "");
     return false;
@@ -137,10 +144,12 @@ static bool read_options(struct command *c)
     r->series = option_text(&c->opt, "series", NULL);
     r->facet = option_text(&c->opt, "facet", NULL);
     r->relative_to = option_text(&c->opt, "relative-to", NULL);
+    r->relative_to_x = option_text(&c->opt, "relative-to-x", NULL);
     r->title = option_text(&c->opt, "title", NULL);
     r->xlabel = option_text(&c->opt, "xlabel", NULL);
     r->ylabel = option_text(&c->opt, "ylabel", NULL);
     r->logx = option_flag(&c->opt, "logx");
+    r->logy = option_flag(&c->opt, "logy");
     c->size = option_choice(&c->opt, "size", sizes, -2);
     return c->size != -1;
 }
@@ -202,7 +211,7 @@ static int draw(struct command *c)
     const char *script_file = option_text(&c->opt, "script", NULL);
     struct store_error err = {0};
     char buf[4096];
-    const char *folder = plot_folder(figure_template(c->request.figure->kind), buf, sizeof(buf));
+    const char *folder = plot_folder(figure_template(c->request.figure), buf, sizeof(buf));
     char *script = folder ? make_script(c, folder) : NULL;
     char *origin = picture_origin(&c->grid, &c->request, &c->data);
     char *picture = NULL;
@@ -211,7 +220,7 @@ static int draw(struct command *c)
 
     if (!folder)
         options_error(&c->opt, "no template plots/%s: set TANDEM_HOME to the folder that has it",
-                      figure_template(c->request.figure->kind));
+                      figure_template(c->request.figure));
     else if (!script || !origin)
         options_error(&c->opt, "out of memory");
     else if (script_file && write_script(c, script_file, script) != 0)
@@ -228,13 +237,35 @@ static int draw(struct command *c)
     return status;
 }
 
+/* What the options mean for this kind of figure, before anything is read. */
+static bool suits_kind(struct command *c)
+{
+    const struct plot_request *r = &c->request;
+    struct store_error err = {0};
+    const int keeps = plot_hist(r, &c->data.kept, &err);
+
+    c->data.keeps = keeps == 1;
+    if (keeps < 0)
+        fail(c, &err);
+    else if (r->logy && r->figure->kind != FIGURE_LINES && r->figure->kind != FIGURE_BARS)
+        options_error(&c->opt, "'--logy' is for lines and bars");
+    else
+        return true;
+    return false;
+}
+
+static bool positive_x(const struct plot_axis *x)
+{
+    return x->numeric && x->number[0] >= 0 && x->number[x->n - 1] > 0;
+}
+
 static int plot(struct command *c)
 {
     const char *data_file = option_text(&c->opt, "data", NULL);
     struct store_error err = {0};
     int status = 0;
 
-    if (!read_options(c))
+    if (!read_options(c) || !suits_kind(c))
         return 2;
     for (size_t i = 1; i < c->opt.noperands; i++)
         if (dataset_add(&c->data, c->opt.operand[i], &err) != 0)
@@ -242,7 +273,7 @@ static int plot(struct command *c)
     if (plot_grid_make(&c->grid, &c->request, &c->data, &err) != 0)
         return fail(c, &err);
     c->request.two_columns = c->size == 1 || (c->size < 0 && c->grid.facet.n > 1);
-    if (c->request.logx && (!c->grid.x.numeric || c->grid.x.number[0] <= 0))
+    if (c->request.logx && !c->grid.cdf && !positive_x(&c->grid.x))
         return options_error(&c->opt, "'--logx' needs numbers above 0 along %s", c->grid.x.path);
     if (data_file)
         status = write_data(c, data_file);

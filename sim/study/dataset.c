@@ -57,6 +57,9 @@ void dataset_free(struct dataset *d)
         free(p->version);
         free(p->policy);
         free(p->machine);
+        if (p->hist)
+            hist_free(p->hist);
+        free(p->hist);
     }
     free(d->point);
     *d = (struct dataset){0};
@@ -109,8 +112,21 @@ static void loaded_free(struct loaded *l)
     free(l->run);
 }
 
-static bool fill_runs(struct data_point *p, struct loaded *l, size_t first)
+/* Histograms are large: a point keeps one of them at most. */
+static bool keep_hist(struct data_point *p, struct run_values *const *group, int n,
+                      enum run_hist kept)
 {
+    p->hist = calloc(1, sizeof(*p->hist));
+    if (!p->hist || hist_init(p->hist) != 0)
+        return false;
+    for (int i = 0; i < n; i++)
+        hist_merge(p->hist, &group[i]->hist[kept]);
+    return true;
+}
+
+static bool fill_runs(struct data_point *p, struct loaded *l, size_t first, const struct dataset *d)
+{
+    bool ok = true;
     struct run_values **group = calloc(l->n, sizeof(*group));
     int n = 0;
 
@@ -138,8 +154,10 @@ static bool fill_runs(struct data_point *p, struct loaded *l, size_t first)
     }
     for (int m = 0; m < METRIC_COUNT; m++)
         p->sum[m] = run_summary(group, n, 0, (enum metric_id)m);
+    if (d->keeps)
+        ok = keep_hist(p, group, n, d->kept);
     free(group);
-    return true;
+    return ok;
 }
 
 static bool fill_point(struct data_point *p, const struct store_point *row, const char *path,
@@ -180,7 +198,7 @@ static int add_store_point(struct dataset *d, struct store *s, const struct stor
             continue;
         p = add_point(d);
         if (!p || !fill_point(p, row, store_path(s), l.run[i].version, l.run[i].policy) ||
-            !fill_runs(p, &l, i))
+            !fill_runs(p, &l, i, d))
             failed = out_of_memory(err);
     }
     loaded_free(&l);

@@ -30,11 +30,14 @@ struct data_point {
     struct data_run *run;
     size_t nruns;
     struct summary sum[METRIC_COUNT];
+    struct hist *hist; /* measured VMs, runs merged; NULL: not kept, or from a result file */
 };
 
 struct dataset {
     struct data_point *point;
     size_t n;
+    bool keeps; /* set before anything is added: points of stores keep the histogram `kept` */
+    enum run_hist kept;
 };
 
 /* Adds a result store or a result file, told apart by their first bytes. 0, or -1 with *err. */

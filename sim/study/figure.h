@@ -14,23 +14,35 @@
 #include "study/dataset.h"
 #include "study/quantity.h"
 
-enum figure_kind { FIGURE_LINES, FIGURE_BARS, FIGURE_MAP };
+#define PLOT_METRICS 8 /* panels of a figure of several metrics */
+
+enum figure_kind { FIGURE_LINES, FIGURE_BARS, FIGURE_MAP, FIGURE_CDF };
 
 struct figure {
     const char *name, *summary;
     enum figure_kind kind;
+    const char *template; /* file in plots/ that ends in loading the kind's; NULL: the kind's */
     const char *x, *series,
-        *facet;         /* alternatives, split by '|'; NULL: the next axis of the data */
-    bool needs_x;       /* no figure without an axis like `x` */
-    const char *metric; /* NULL: throughput, else the first that has values */
+        *facet;                /* alternatives, split by '|'; NULL: the next axis of the data */
+    bool needs_x;              /* no figure without an axis like `x` */
+    bool joins_facet;          /* axes that are left over become part of the facet */
+    bool logx, logy;           /* logx: where the x axis has numbers */
+    const char *metric;        /* split by '|': a panel each; NULL: throughput, else the first that
+                                * has values */
+    const char *relative_to_x; /* ratios to this value of the x axis */
+    /* xlabel: of an axis like `x`; ylabel: what `metric` is called, split like it, the unit is
+     * added, or of the ratios to `relative_to_x`. */
     const char *title, *xlabel, *ylabel;
+    /* What published values and ranges are called in the legend, if the template draws any. */
+    const char *mark_key, *band_key;
 };
 
 extern const struct figure figures[];
 extern const size_t nfigures;
 /* NULL when there is none. */
 const struct figure *figure_find(const char *name);
-const char *figure_template(enum figure_kind kind);
+/* The file in plots/ that the script loads. */
+const char *figure_template(const struct figure *f);
 
 struct plot_filter {
     const char *path, *value; /* not terminated at '=': length given */
@@ -40,9 +52,11 @@ struct plot_filter {
 /* What the user asked for; NULL and 0 = the figure's own choice. */
 struct plot_request {
     const struct figure *figure;
-    const char *x, *series, *facet, *metric, *relative_to;
+    const char *x, *series, *facet; /* paths split by ',' make one axis of their pairs */
+    const char *metric;             /* several: split by ',' or '|' */
+    const char *relative_to, *relative_to_x;
     const char *title, *xlabel, *ylabel;
-    bool logx, two_columns;
+    bool logx, logy, two_columns;
     const struct plot_filter *filter;
     size_t nfilters;
 };
@@ -64,14 +78,25 @@ struct plot_cell {
     struct summary sum;
 };
 
+/* One distribution as steps: y per cent of the samples are <= x, in the unit of the metric's
+ * register. Rising in both; the first point has y = 0, the last 100. */
+struct plot_cdf {
+    size_t n; /* 0: no samples */
+    double *x, *y;
+};
+
 struct plot_grid {
-    const struct metric *metric;
+    /* Several: the facet axis is called `metric`, with a value for each. */
+    const struct metric *metric[PLOT_METRICS];
+    size_t nmetrics;
     struct plot_axis x, series, facet;
     struct plot_cell *cell; /* [facet][series][x] */
     size_t ncells, with_data;
-    int least_n, most_n; /* runs behind the cells */
-    char *relative_to;   /* text of the series value, NULL */
-    bool *used;          /* per point of the dataset */
+    int least_n, most_n;                   /* runs behind the cells */
+    const struct plot_axis *relative_axis; /* x or series of this grid; NULL: values as they are */
+    size_t relative_at;                    /* which of its values is 1 */
+    struct plot_cdf *cdf;                  /* distributions: per cell; then x is not used */
+    bool *used;                            /* per point of the dataset */
 };
 
 /* 0, or -1 with *err (status 2: the request does not fit the data). */
@@ -83,7 +108,20 @@ static inline struct plot_cell *plot_cell(const struct plot_grid *g, size_t face
 {
     return &g->cell[(facet * g->series.n + series) * g->x.n + x];
 }
+static inline const struct metric *plot_metric(const struct plot_grid *g, size_t facet)
+{
+    return g->metric[g->nmetrics > 1 ? facet : 0];
+}
+/* The next metric of a list, and *list behind it; NULL at the end, or with *unknown, which points
+ * at a name of `len` bytes. */
+const struct metric *plot_metric_next(const char **list, const char **unknown, size_t *len);
+/* Is the n-th of several texts split by '|' there? Its start, and its length in *len. */
+const char *plot_part(const char *texts, size_t n, size_t *len);
 /* The numbers of the picture as CSV. 0 or -1. */
 int plot_grid_csv(FILE *out, const struct plot_grid *g);
+
+/* Which histogram the points of the dataset must keep for this request: 1 with *hist for a
+ * distribution, 0 for other kinds, -1 with *err. To be asked before the data is read. */
+int plot_hist(const struct plot_request *r, enum run_hist *hist, struct store_error *err);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of figures. A new one is one row here, and a template only when it is of a new kind. */
+/* The table of figures. A new one is one row here; what is special about its drawing is in a template
+ * of its own. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,11 +11,12 @@ static const char *const templates[] = {
     [FIGURE_LINES] = "lines.gp",
     [FIGURE_BARS] = "bars.gp",
     [FIGURE_MAP] = "map.gp",
+    [FIGURE_CDF] = "cdf.gp",
 };
 
-const char *figure_template(enum figure_kind kind)
+const char *figure_template(const struct figure *f)
 {
-    return templates[kind];
+    return f->template ? f->template : templates[f->kind];
 }
 
 const struct figure *figure_find(const char *name)
@@ -58,6 +60,163 @@ const struct figure figures[] = {
         .facet = "workload",
         .metric = "throughput_per_s",
         .xlabel = "oversubscription (vCPUs per pCPU)",
+    },
+    {
+        .name = "cdf",
+        .summary = "the distribution behind a metric, one line per value of an axis",
+        .kind = FIGURE_CDF,
+        .metric = "latency_p99_us",
+    },
+    {
+        .name = "idle-exits",
+        .summary = "exits because guests go idle, by idle mechanism, beside the published ones",
+        .kind = FIGURE_BARS,
+        .template = "idle-exits.gp",
+        .x = "idle",
+        .needs_x = true,
+        .series = "workload",
+        .logy = true,
+        .metric = "idle_exits_per_s",
+        .xlabel = "idle mechanism",
+        .ylabel = "idle exits",
+        .mark_key = "published",
+    },
+    {
+        .name = "idle-neighbour",
+        .summary = "a VM's tail latency beside an idle VM, relative to one that idles by hlt",
+        .kind = FIGURE_BARS,
+        .template = "idle-neighbour.gp",
+        .x = "neighbour.idle|neighbor.idle|idle",
+        .needs_x = true,
+        .series = "victim.idle|idle",
+        .facet = "workload|scheduler",
+        .joins_facet = true,
+        .metric = "latency_p99_us",
+        .relative_to_x = "hlt",
+        .xlabel = "how the neighbour idles",
+        .ylabel = "P99 / P99 beside hlt",
+    },
+    {
+        .name = "idle-slice",
+        .summary = "tail latency against the slice of mwait-sched, a panel per workload",
+        .kind = FIGURE_LINES,
+        .template = "idle-slice.gp",
+        .x = "slice",
+        .needs_x = true,
+        .series = "look",
+        .facet = "workload",
+        .logx = true,
+        .metric = "latency_p99_us",
+        .ylabel = "P99 latency",
+        .band_key = "published optimum",
+    },
+    {
+        .name = "idle-slice-cpu",
+        .summary = "host and guest CPU use against the slice of mwait-sched, in four shares",
+        .kind = FIGURE_LINES,
+        .template = "idle-slice-cpu.gp",
+        .x = "slice",
+        .needs_x = true,
+        .series = "workload|look",
+        .logx = true,
+        .metric = "host_cpu_pool_ratio|host_cpu_machine_ratio|guest_cpu_pcpu_ratio|"
+                  "guest_cpu_vcpu_ratio",
+        .ylabel =
+            "host CPU use, pool|host CPU use, machine|guest work per pCPU|guest work per vCPU",
+        .band_key = "published range",
+    },
+    {
+        .name = "idle-ratio",
+        .summary = "tail latency and steal against oversubscription, one line per idle mechanism",
+        .kind = FIGURE_LINES,
+        .template = "idle-ratio.gp",
+        .x = "oversubscription",
+        .needs_x = true,
+        .series = "idle",
+        .metric = "latency_p99_us|steal_of_demand_ratio",
+        .xlabel = "oversubscription (vCPUs per pCPU)",
+        .ylabel = "P99 latency|steal of demand",
+    },
+    {
+        .name = "idle-proxy",
+        .summary = "P99 relative to 1:1 against oversubscription, one line per workload",
+        .kind = FIGURE_LINES,
+        .template = "idle-proxy.gp",
+        .x = "oversubscription",
+        .needs_x = true,
+        .series = "workload",
+        .metric = "latency_p99_us",
+        .relative_to_x = "1",
+        .xlabel = "oversubscription (vCPUs per pCPU)",
+        .ylabel = "P99 / P99 at 1:1",
+        .mark_key = "published",
+    },
+    {
+        .name = "idle-lengths",
+        .summary = "how long idle episodes last: their distribution by workload and idle mechanism",
+        .kind = FIGURE_CDF,
+        .template = "idle-lengths.gp",
+        .series = "workload",
+        .facet = "idle",
+        .metric = "idle_length_mean_us",
+        .xlabel = "length of the idle episode",
+        .band_key = "published gap",
+    },
+    {
+        .name = "idle-gather",
+        .summary =
+            "gatherings undone, delay and refusals of splits against the classifier's window",
+        .kind = FIGURE_LINES,
+        .template = "idle-gather.gp",
+        .x = "idle-window|window|long|threshold",
+        .series = "threshold|spread|split-on|long",
+        .metric = "gathers_undone_ratio|split_delay_p99_us|splits_refused_per_s",
+        .ylabel = "gatherings undone within 100 ms|P99 delay of splits|splits refused",
+    },
+    {
+        .name = "idle-stampede",
+        .summary = "VM-wide wake-ups of many VMs at once: until all vCPUs have run",
+        .kind = FIGURE_LINES,
+        .template = "idle-stampede.gp",
+        .x = "count",
+        .xlabel = "VMs",
+        .series = "boost|idle",
+        .metric = "vm_wake_all_mean_us",
+        .ylabel = "until all vCPUs have run",
+    },
+    {
+        .name = "idle-hostile",
+        .summary =
+            "tail latency beside a guest that keeps out of the hypervisor, or pulses its line",
+        .kind = FIGURE_BARS,
+        .template = "idle-hostile.gp",
+        .x = "hostile.workload|hostile|workload",
+        .series = "idle|tick",
+        .xlabel = "what the neighbour does",
+        .metric = "latency_p99_us",
+        .ylabel = "P99 latency",
+    },
+    {
+        .name = "idle-energy",
+        .summary = "power, host CPU use and throughput against oversubscription",
+        .kind = FIGURE_LINES,
+        .template = "idle-energy.gp",
+        .x = "oversubscription",
+        .series = "idle",
+        .metric = "power_w|host_cpu_pool_ratio|throughput_per_s",
+        .xlabel = "oversubscription (vCPUs per pCPU)",
+        .ylabel = "power|host CPU use, pool|throughput",
+    },
+    {
+        .name = "idle-timing",
+        .summary = "what a VM can tell of its neighbour from its own delays",
+        .kind = FIGURE_BARS,
+        .template = "idle-timing.gp",
+        .x = "neighbour.workload|neighbour|workload",
+        .series = "idle",
+        .metric = "latency_p50_us|latency_p99_us",
+        .xlabel = "what the neighbour does",
+        .ylabel = "median latency|P99 latency",
     },
 };
 const size_t nfigures = sizeof(figures) / sizeof(figures[0]);

@@ -83,6 +83,17 @@ static void make_ascii(char *text)
             *text = '?';
 }
 
+/* One as it is, several split by ','. */
+static void put_metrics(struct json *j, const struct plot_grid *g)
+{
+    char list[64 * PLOT_METRICS] = "";
+
+    for (size_t i = 0; i < g->nmetrics; i++)
+        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? "," : "",
+                 g->metric[i]->key);
+    json_string(j, "metric", list);
+}
+
 char *picture_origin(const struct plot_grid *g, const struct plot_request *r,
                      const struct dataset *d)
 {
@@ -100,7 +111,7 @@ char *picture_origin(const struct plot_grid *g, const struct plot_request *r,
     json_object(&j, NULL, true);
     json_string(&j, "schema", "tandem.figure/1");
     json_string(&j, "figure", r->figure->name);
-    json_string(&j, "metric", g->metric->key);
+    put_metrics(&j, g);
     put_versions(&j, g, d, list);
     put_seeds(&j, g, d);
     put_scenarios(&j, g, d, list);

@@ -73,11 +73,19 @@ static bool add_value(struct plot_axis *a, char *text, size_t point)
     return true;
 }
 
-/* A numeric axis needs numbers of one kind. Times get the unit of the largest one. */
+static bool is_bare_zero(struct quantity q)
+{
+    return q.kind == QUANTITY_PLAIN && q.value >= 0 && q.value <= 0;
+}
+
+/* A numeric axis needs numbers of one kind; a 0 is of any. Times get the unit of the largest one. */
 static bool find_numbers(struct plot_axis *a)
 {
-    struct quantity first = quantity_parse(a->text[0]), largest = first;
+    struct quantity first = quantity_parse(a->text[0]), largest;
 
+    for (size_t i = 1; i < a->n && is_bare_zero(first); i++)
+        first = quantity_parse(a->text[i]);
+    largest = first;
     a->unit = "";
     a->number = calloc(a->n, sizeof(*a->number));
     if (!a->number)
@@ -86,8 +94,7 @@ static bool find_numbers(struct plot_axis *a)
     for (size_t i = 0; i < a->n && a->numeric; i++) {
         const struct quantity q = quantity_parse(a->text[i]);
 
-        a->numeric = q.kind == first.kind ||
-                     (q.kind == QUANTITY_PLAIN && q.value == 0 && first.kind == QUANTITY_TIME);
+        a->numeric = q.kind == first.kind || is_bare_zero(q);
         if (q.value > largest.value)
             largest = q;
         a->number[i] = q.value;
@@ -99,10 +106,36 @@ static bool find_numbers(struct plot_axis *a)
     return true;
 }
 
+/* Value of a path at a point; the values of several paths split by ',' together. NULL without
+ * memory, or with the part that is missing in `lacks`. */
+static char *point_text(const struct data_point *p, const char *path, char *lacks, size_t size)
+{
+    char *all = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&all, &n);
+    bool ok = out != NULL;
+
+    lacks[0] = '\0';
+    for (const char *part = path; ok && part; part = strchr(part, ',')) {
+        part += *part == ',';
+        snprintf(lacks, size, "%.*s", (int)strcspn(part, ","), part);
+        char *value = data_value(p, lacks);
+
+        ok = value != NULL;
+        if (ok)
+            fprintf(out, "%s%s", part == path ? "" : ", ", value);
+        free(value);
+    }
+    if (out && fclose(out) == 0 && ok)
+        return all;
+    free(all);
+    return NULL;
+}
+
 int axis_make(struct plot_axis *a, const char *path, const struct dataset *d, const bool *used,
               struct store_error *err)
 {
-    char axes[300];
+    char axes[300], lacks[200];
     bool ok = true;
 
     *a = (struct plot_axis){.unit = ""};
@@ -114,11 +147,13 @@ int axis_make(struct plot_axis *a, const char *path, const struct dataset *d, co
 
         if (!used[i])
             continue;
-        text = path ? data_value(&d->point[i], path) : strdup("");
-        if (!text) {
+        text = path ? point_text(&d->point[i], path, lacks, sizeof(lacks)) : strdup("");
+        if (!text && path) {
             axes_describe(d, axes, sizeof(axes));
-            return plot_fail(err, 2, "no '%s' in %s; %s", path, d->point[i].source, axes);
+            return plot_fail(err, 2, "no '%s' in %s; %s", lacks, d->point[i].source, axes);
         }
+        if (!text)
+            break;
         ok = add_value(a, text, i);
     }
     if (ok && a->n > 0 && find_numbers(a))
@@ -137,8 +172,7 @@ void axis_free(struct plot_axis *a)
     *a = (struct plot_axis){0};
 }
 
-/* Does `path`, a part of it, or its end match one of the alternatives? */
-static bool like(const char *path, const char *alternatives)
+bool axis_like(const char *path, const char *alternatives)
 {
     while (*alternatives) {
         const size_t n = strcspn(alternatives, "|");
@@ -158,13 +192,20 @@ struct choosing {
     size_t naxes;
     const char *taken[3];
     int ntaken;
+    char *joint[8]; /* paths of several axes, for as long as axes are chosen */
+    int njoint;
 };
 
 static bool is_taken(const struct choosing *c, const char *path)
 {
+    const size_t n = strlen(path);
+
     for (int i = 0; i < c->ntaken; i++)
-        if (strcmp(c->taken[i], path) == 0)
-            return true;
+        for (const char *p = c->taken[i]; p; p = strchr(p, ',')) {
+            p += *p == ',';
+            if (strncmp(p, path, n) == 0 && (p[n] == '\0' || p[n] == ','))
+                return true;
+        }
     return false;
 }
 
@@ -193,16 +234,73 @@ static bool adds(const struct choosing *c, const char *path)
     return found;
 }
 
-/* What the user names, else what the figure would like, else the next axis that adds something. */
-static const char *pick(const struct choosing *c, const char *given, const char *wanted)
+static bool any_axis(const struct choosing *c, const char *path)
 {
-    if (given)
-        return axis_resolve(c->axes, c->naxes, given);
-    for (size_t i = 0; wanted && i < c->naxes; i++)
-        if (!is_taken(c, c->axes[i]) && like(c->axes[i], wanted) && adds(c, c->axes[i]))
-            return c->axes[i];
+    (void)c;
+    (void)path;
+    return true;
+}
+
+static bool free_axis(const struct choosing *c, const char *path)
+{
+    return !is_taken(c, path) && adds(c, path);
+}
+
+/* The first alternative that an axis ends in, else the first axis that has one in its path. */
+static const char *liked(const struct choosing *c, const char *alternatives,
+                         bool (*allowed)(const struct choosing *c, const char *path))
+{
+    const char *part;
+    size_t n;
+
+    for (size_t k = 0; (part = plot_part(alternatives, k, &n)) != NULL; k++)
+        for (size_t i = 0; i < c->naxes; i++) {
+            const size_t all = strlen(c->axes[i]);
+
+            if (all >= n && strncmp(c->axes[i] + all - n, part, n) == 0 &&
+                (all == n || c->axes[i][all - n - 1] == '.') && allowed(c, c->axes[i]))
+                return c->axes[i];
+        }
     for (size_t i = 0; i < c->naxes; i++)
-        if (!is_taken(c, c->axes[i]) && adds(c, c->axes[i]))
+        if (axis_like(c->axes[i], alternatives) && allowed(c, c->axes[i]))
+            return c->axes[i];
+    return NULL;
+}
+
+/* Several axes split by ',': each as the data knows it. */
+static const char *resolve(struct choosing *c, const char *given)
+{
+    char *all = NULL;
+    size_t n = 0;
+    FILE *out = strchr(given, ',') && c->njoint < 8 ? open_memstream(&all, &n) : NULL;
+
+    if (!out)
+        return axis_resolve(c->axes, c->naxes, given);
+    for (const char *p = given; p; p = strchr(p, ',')) {
+        p += *p == ',';
+        char *part = strndup(p, strcspn(p, ","));
+
+        fprintf(out, "%s%s", p == given ? "" : ",",
+                part ? axis_resolve(c->axes, c->naxes, part) : "");
+        free(part);
+    }
+    if (fclose(out) != 0)
+        return given;
+    c->joint[c->njoint++] = all;
+    return all;
+}
+
+/* What the user names, else what the figure would like, else the next axis that adds something. */
+static const char *pick(struct choosing *c, const char *given, const char *wanted)
+{
+    const char *axis;
+
+    if (given)
+        return resolve(c, given);
+    if (wanted && (axis = liked(c, wanted, free_axis)) != NULL)
+        return axis;
+    for (size_t i = 0; i < c->naxes; i++)
+        if (free_axis(c, c->axes[i]))
             return c->axes[i];
     return NULL;
 }
@@ -217,14 +315,12 @@ static int take(struct choosing *c, struct plot_axis *a, const char *path, struc
 /* Axes named for a later place are not given away to an earlier one. */
 static void reserve(struct choosing *c, const char *given, const char *wanted)
 {
+    const char *axis;
+
     if (given)
-        c->taken[c->ntaken++] = axis_resolve(c->axes, c->naxes, given);
-    else if (wanted)
-        for (size_t i = 0; i < c->naxes; i++)
-            if (like(c->axes[i], wanted)) {
-                c->taken[c->ntaken++] = c->axes[i];
-                return;
-            }
+        c->taken[c->ntaken++] = resolve(c, given);
+    else if (wanted && (axis = liked(c, wanted, any_axis)) != NULL)
+        c->taken[c->ntaken++] = axis;
 }
 
 static const char *pick_x(struct choosing *c, const struct plot_request *r)
@@ -232,9 +328,8 @@ static const char *pick_x(struct choosing *c, const struct plot_request *r)
     const struct figure *f = r->figure;
     const char *x = NULL;
 
-    for (size_t i = 0; !r->x && f->x && i < c->naxes; i++)
-        if (like(c->axes[i], f->x))
-            return c->axes[i];
+    if (!r->x && f->x && (x = liked(c, f->x, any_axis)) != NULL)
+        return x;
     if (!r->x && f->needs_x)
         return NULL;
     reserve(c, r->series, f->series);
@@ -247,26 +342,79 @@ static const char *pick_x(struct choosing *c, const struct plot_request *r)
     return x ? x : "file";
 }
 
+/* A panel for each metric: every point is in all of them. */
+static int take_metrics(struct choosing *c, struct store_error *err)
+{
+    struct plot_axis *a = &c->g->facet;
+
+    *a = (struct plot_axis){.unit = "", .path = strdup("metric")};
+    a->at = calloc(c->d->n + 1, sizeof(*a->at));
+    a->text = calloc(c->g->nmetrics, sizeof(*a->text));
+    if (!a->path || !a->at || !a->text)
+        return plot_fail(err, 3, "out of memory");
+    for (size_t i = 0; i < c->g->nmetrics; i++) {
+        a->text[a->n++] = strdup(c->g->metric[i]->key);
+        if (!a->text[i])
+            return plot_fail(err, 3, "out of memory");
+    }
+    return 0;
+}
+
+/* Axes that still tell points of one place apart become part of the facet. */
+static int join_rest(struct choosing *c, struct store_error *err)
+{
+    struct plot_axis *a = &c->g->facet;
+    int failed = 0;
+
+    for (size_t i = 0; !failed && a->path && i < c->naxes; i++) {
+        const size_t n = strlen(a->path) + strlen(c->axes[i]) + 2;
+        char *path;
+
+        if (!adds(c, c->axes[i]))
+            continue;
+        path = malloc(n);
+        if (!path)
+            return plot_fail(err, 3, "out of memory");
+        snprintf(path, n, "%s,%s", a->path, c->axes[i]);
+        axis_free(a);
+        failed = axis_make(a, path, c->d, c->g->used, err);
+        free(path);
+    }
+    return failed;
+}
+
+static int take_facet(struct choosing *c, const struct plot_request *r, struct store_error *err)
+{
+    if (c->g->nmetrics > 1)
+        return take_metrics(c, err);
+    if (take(c, &c->g->facet, pick(c, r->facet, r->figure->facet), err) != 0)
+        return -1;
+    return r->figure->joins_facet && !r->facet ? join_rest(c, err) : 0;
+}
+
 static int choose(struct choosing *c, const struct plot_request *r, struct store_error *err)
 {
     const struct figure *f = r->figure;
-    const char *x = pick_x(c, r);
+    const bool has_x = f->kind != FIGURE_CDF;
+    const char *x = has_x ? pick_x(c, r) : NULL;
+    const int after_x = has_x;
     const char *path;
     char axes[300];
 
-    if (!x) {
+    if (has_x && !x) {
         axes_describe(c->d, axes, sizeof(axes));
         return plot_fail(err, 2, "the figure %s needs an axis '%s' (or --x PATH); %s", f->name,
                          f->x, axes);
     }
     if (take(c, &c->g->x, x, err) != 0)
         return -1;
-    reserve(c, r->facet, f->facet);
+    if (c->g->nmetrics == 1)
+        reserve(c, r->facet, f->facet);
     path = pick(c, r->series, f->series);
-    c->ntaken = 1;
+    c->ntaken = after_x;
     if (take(c, &c->g->series, path, err) != 0)
         return -1;
-    return take(c, &c->g->facet, pick(c, r->facet, f->facet), err);
+    return take_facet(c, r, err);
 }
 
 int axes_choose(struct plot_grid *g, const struct plot_request *r, const struct dataset *d,
@@ -279,6 +427,8 @@ int axes_choose(struct plot_grid *g, const struct plot_request *r, const struct 
     if (!c.axes)
         return plot_fail(err, 3, "out of memory");
     failed = choose(&c, r, err);
+    for (int i = 0; i < c.njoint; i++)
+        free(c.joint[i]);
     free(c.axes);
     return failed;
 }

@@ -8,7 +8,9 @@
 /* `path` as the data knows it: an axis of that name, else the only axis that ends in it, else
  * `path` itself (a key of the scenario). */
 const char *axis_resolve(const char **axes, size_t n, const char *path);
-/* Values of one axis over the used points, in the order of the points. 0, or -1 with *err. */
+/* Does `path`, a part of it, or its end match one of the alternatives, split by '|'? */
+bool axis_like(const char *path, const char *alternatives);
+/* Values of one axis, or of several with paths split by ',' together, over the used points, in the order of the points. 0, or -1 with *err. */
 int axis_make(struct plot_axis *a, const char *path, const struct dataset *d, const bool *used,
               struct store_error *err);
 void axis_free(struct plot_axis *a);

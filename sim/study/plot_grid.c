@@ -6,6 +6,7 @@
 
 #include "conf/conf.h"
 #include "study/plot_axes.h"
+#include "study/plot_cdf.h"
 
 static bool passes(const struct data_point *p, const char *path, const char *value)
 {
@@ -63,18 +64,69 @@ static int apply_filter(struct plot_grid *g, const struct plot_filter *f, const 
     return failed;
 }
 
-static void choose_metric(struct plot_grid *g, const struct plot_request *r,
-                          const struct dataset *d)
+const char *plot_part(const char *texts, size_t n, size_t *len)
 {
-    const char *name = r->metric ? r->metric : r->figure->metric;
+    for (; n > 0; n--) {
+        texts += strcspn(texts, "|");
+        if (!*texts)
+            return NULL;
+        texts++;
+    }
+    *len = strcspn(texts, "|");
+    return texts;
+}
 
-    g->metric = name ? metric_find(name) : NULL;
-    for (int m = 0; m < METRIC_COUNT && !g->metric; m++)
-        for (size_t i = 0; i < d->n && !g->metric; i++)
+const struct metric *plot_metric_next(const char **list, const char **unknown, size_t *len)
+{
+    const struct metric *m;
+    char *name;
+
+    *unknown = NULL;
+    *len = strcspn(*list, ",|");
+    if (!**list)
+        return NULL;
+    name = strndup(*list, *len);
+    m = name ? metric_find(name) : NULL;
+    free(name);
+    if (!m)
+        *unknown = *list;
+    *list += *len + ((*list)[*len] != '\0');
+    return m;
+}
+
+/* The first metric that any of the points has a value for, throughput first of all. */
+static const struct metric *first_metric(const struct plot_grid *g, const struct dataset *d)
+{
+    for (int m = 0; m < METRIC_COUNT; m++)
+        for (size_t i = 0; i < d->n; i++)
             if (g->used[i] && isfinite(d->point[i].sum[m].mean))
-                g->metric = &metrics[m];
-    if (!g->metric)
-        g->metric = &metrics[METRIC_THROUGHPUT];
+                return &metrics[m];
+    return &metrics[METRIC_THROUGHPUT];
+}
+
+static int choose_metrics(struct plot_grid *g, const struct plot_request *r,
+                          const struct dataset *d, struct store_error *err)
+{
+    const char *list = r->metric ? r->metric : r->figure->metric;
+    const char *unknown = NULL;
+    const struct metric *m;
+    size_t len = 0;
+
+    while (list && (m = plot_metric_next(&list, &unknown, &len)) != NULL) {
+        if (g->nmetrics == PLOT_METRICS)
+            return plot_fail(err, 2, "a figure has at most %d metrics", PLOT_METRICS);
+        g->metric[g->nmetrics++] = m;
+    }
+    if (unknown)
+        return plot_fail(err, 2, "unknown metric '%.*s'", (int)len, unknown);
+    if (g->nmetrics == 0)
+        g->metric[g->nmetrics++] = first_metric(g, d);
+    if (g->nmetrics > 1 && r->facet)
+        return plot_fail(err, 2,
+                         "the figure has a panel for each of its %zu metrics: --facet needs one "
+                         "metric, chosen with --metric",
+                         g->nmetrics);
+    return 0;
 }
 
 /* The first axis in which two points of one place differ, for the message. */
@@ -120,16 +172,14 @@ static int fill_cells(struct plot_grid *g, const struct dataset *d, struct store
         return plot_fail(err, 3, "out of memory");
     for (size_t i = 0; i < g->ncells; i++)
         g->cell[i].sum = (struct summary){.mean = NAN, .ci95 = NAN};
-    for (size_t i = 0; i < d->n; i++) {
-        struct plot_cell *c;
+    for (size_t i = 0; i < d->n; i++)
+        for (size_t m = 0; g->used[i] && m < g->nmetrics; m++) {
+            struct plot_cell *c = plot_cell(g, g->facet.at[i] + m, g->series.at[i], g->x.at[i]);
 
-        if (!g->used[i])
-            continue;
-        c = plot_cell(g, g->facet.at[i], g->series.at[i], g->x.at[i]);
-        if (c->there)
-            return two_points(d, c->point, i, err);
-        *c = (struct plot_cell){true, i, d->point[i].sum[g->metric - metrics]};
-    }
+            if (c->there)
+                return two_points(d, c->point, i, err);
+            *c = (struct plot_cell){true, i, d->point[i].sum[g->metric[m] - metrics]};
+        }
     return 0;
 }
 
@@ -163,36 +213,72 @@ static struct summary paired_ratio(const struct data_point *p, const struct data
     return s;
 }
 
-static int make_relative(struct plot_grid *g, const struct plot_request *r, const struct dataset *d,
-                         struct store_error *err)
+/* By text, else by size: 1 is 1.0, and 0 is 0us. */
+static size_t value_at(const struct plot_axis *a, const char *text)
 {
-    struct summary *ratio;
-    size_t base = 0;
+    const struct quantity want = quantity_parse(text);
+    size_t i = 0;
 
-    while (base < g->series.n && strcmp(g->series.text[base], r->relative_to) != 0)
-        base++;
-    if (base == g->series.n) {
-        const char *near =
-            conf_nearest(r->relative_to, (const char *const *)g->series.text, g->series.n);
+    while (i < a->n && strcmp(a->text[i], text) != 0)
+        i++;
+    if (i < a->n || want.kind == QUANTITY_NONE)
+        return i;
+    for (i = 0; i < a->n; i++) {
+        const struct quantity q = quantity_parse(a->text[i]);
 
-        return plot_fail(err, 2, "the series axis %s has no value '%s'%s%s%s",
-                         g->series.path ? g->series.path : "(none)", r->relative_to,
-                         near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+        const bool same_kind = q.kind == want.kind || (q.kind != QUANTITY_NONE && want.value <= 0);
+
+        if (same_kind && q.value <= want.value && q.value >= want.value)
+            break;
     }
-    ratio = calloc(g->ncells, sizeof(*ratio));
-    g->relative_to = strdup(r->relative_to);
-    if (!ratio || !g->relative_to) {
-        free(ratio);
+    return i;
+}
+
+static int find_base(struct plot_grid *g, const struct plot_axis *a, const char *what,
+                     const char *text, struct store_error *err)
+{
+    const char *near;
+
+    g->relative_axis = a;
+    g->relative_at = value_at(a, text);
+    if (g->relative_at < a->n)
+        return 0;
+    near = conf_nearest(text, (const char *const *)a->text, a->n);
+    return plot_fail(err, 2, "the %s axis %s has no value '%s'%s%s%s", what,
+                     a->path ? a->path : "(none)", text, near ? "; did you mean '" : "",
+                     near ? near : "", near ? "'?" : "");
+}
+
+/* What the user asks for replaces what the figure would do. */
+static int choose_base(struct plot_grid *g, const struct plot_request *r, struct store_error *err)
+{
+    if (r->relative_to && r->relative_to_x)
+        return plot_fail(err, 2, "--relative-to and --relative-to-x exclude each other");
+    if (r->relative_to)
+        return find_base(g, &g->series, "series", r->relative_to, err);
+    if (r->relative_to_x)
+        return find_base(g, &g->x, "x", r->relative_to_x, err);
+    if (r->figure->relative_to_x)
+        return find_base(g, &g->x, "x", r->figure->relative_to_x, err);
+    return 0;
+}
+
+static int make_relative(struct plot_grid *g, const struct dataset *d, struct store_error *err)
+{
+    struct summary *ratio = calloc(g->ncells, sizeof(*ratio));
+
+    if (!ratio)
         return plot_fail(err, 3, "out of memory");
-    }
     for (size_t i = 0; i < g->ncells; i++) {
-        const size_t x = i % g->x.n, f = i / g->x.n / g->series.n;
-        const struct plot_cell *b = plot_cell(g, f, base, x);
+        const size_t x = i % g->x.n, s = i / g->x.n % g->series.n, f = i / g->x.n / g->series.n;
+        const bool along_x = g->relative_axis == &g->x;
+        const struct plot_cell *b =
+            plot_cell(g, f, along_x ? s : g->relative_at, along_x ? g->relative_at : x);
 
         ratio[i] = (struct summary){.mean = NAN, .ci95 = NAN};
         if (g->cell[i].there && b->there)
-            ratio[i] =
-                paired_ratio(&d->point[g->cell[i].point], &d->point[b->point], g->metric - metrics);
+            ratio[i] = paired_ratio(&d->point[g->cell[i].point], &d->point[b->point],
+                                    plot_metric(g, f) - metrics);
     }
     for (size_t i = 0; i < g->ncells; i++)
         g->cell[i].sum = ratio[i];
@@ -271,11 +357,12 @@ int plot_grid_make(struct plot_grid *g, const struct plot_request *r, const stru
     for (size_t i = 0; i < r->nfilters; i++)
         if (apply_filter(g, &r->filter[i], d, err) != 0)
             return -1;
-    choose_metric(g, r, d);
-    if (axes_choose(g, r, d, err) != 0 || sort_axes(g, d->n, err) != 0 ||
-        fill_cells(g, d, err) != 0)
+    if (choose_metrics(g, r, d, err) != 0 || axes_choose(g, r, d, err) != 0 ||
+        sort_axes(g, d->n, err) != 0 || fill_cells(g, d, err) != 0 || choose_base(g, r, err) != 0)
         return -1;
-    if (r->relative_to && make_relative(g, r, d, err) != 0)
+    if (g->relative_axis && make_relative(g, d, err) != 0)
+        return -1;
+    if (r->figure->kind == FIGURE_CDF && cdf_make(g, d, err) != 0)
         return -1;
     count_data(g);
     return 0;
@@ -283,58 +370,10 @@ int plot_grid_make(struct plot_grid *g, const struct plot_request *r, const stru
 
 void plot_grid_free(struct plot_grid *g)
 {
+    cdf_free(g);
     axis_free(&g->x);
     axis_free(&g->series);
     axis_free(&g->facet);
     free(g->cell);
-    free(g->relative_to);
     free(g->used);
-}
-
-static void put_field(FILE *out, const char *text)
-{
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(*text, out);
-    }
-    fputs("\",", out);
-}
-
-static void put_number(FILE *out, double v, char end)
-{
-    char text[48] = "";
-
-    if (isfinite(v))
-        quantity_exact(v, text);
-    fprintf(out, "%s%c", text, end);
-}
-
-static void put_cell(FILE *out, const struct plot_grid *g, size_t i)
-{
-    const size_t x = i % g->x.n, s = i / g->x.n % g->series.n, f = i / g->x.n / g->series.n;
-
-    if (g->facet.path)
-        put_field(out, g->facet.text[f]);
-    if (g->series.path)
-        put_field(out, g->series.text[s]);
-    put_field(out, g->x.text[x]);
-    put_number(out, g->cell[i].sum.mean, ',');
-    put_number(out, g->cell[i].sum.ci95, ',');
-    fprintf(out, "%d\n", g->cell[i].sum.n);
-}
-
-int plot_grid_csv(FILE *out, const struct plot_grid *g)
-{
-    if (g->facet.path)
-        put_field(out, g->facet.path);
-    if (g->series.path)
-        put_field(out, g->series.path);
-    put_field(out, g->x.path);
-    fprintf(out, "%s%s,ci95,n\n", g->metric->key, g->relative_to ? "_relative" : "");
-    for (size_t i = 0; i < g->ncells; i++)
-        if (g->cell[i].there)
-            put_cell(out, g, i);
-    return fflush(out) != 0 || ferror(out) ? -1 : 0;
 }

@@ -26,6 +26,7 @@ static const struct scaled {
     {"ns", "_ns", 0, 1, "ns"},
     {"J", "_j", 1e4, 1e3, "kJ"},
     {"J", "_j", 0, 1, "J"},
+    {"W", "_w", 0, 1, "W"},
 };
 #define NSCALES (sizeof(scales) / sizeof(scales[0]))
 
@@ -47,32 +48,42 @@ static void words_of(const char *key, const char *suffix, char out[LABEL_SIZE])
             *p = ' ';
 }
 
-double label_metric(const struct plot_grid *g, double largest, char out[LABEL_SIZE])
+/* What the figure calls its own metric; NULL when the user chose another, or other ratios. */
+static const char *own_words(const struct plot_request *r, size_t facet, size_t *len)
 {
-    const struct metric *m = g->metric;
+    if (!r->figure->ylabel || r->metric || r->relative_to || r->relative_to_x)
+        return NULL;
+    return plot_part(r->figure->ylabel, facet, len);
+}
+
+double label_metric(const struct plot_grid *g, const struct plot_request *r, size_t facet,
+                    double largest, char out[LABEL_SIZE])
+{
+    const struct metric *m = plot_metric(g, facet);
+    const struct scaled *scale = NULL;
     char words[LABEL_SIZE], base[LABEL_SIZE] = "";
+    size_t len = 0;
+    const char *own = own_words(r, g->nmetrics > 1 ? facet : 0, &len);
 
-    for (size_t i = 0; i < NSCALES; i++) {
-        const struct scaled *s = &scales[i];
-
-        if (strcmp(s->unit, m->unit) != 0 || (largest < s->least && !g->relative_to))
-            continue;
-        words_of(m->key, s->suffix, words);
-        if (g->relative_to)
-            break;
-        snprintf(out, LABEL_SIZE, "%.200s (%s)", words, s->text);
-        return s->divisor;
+    for (size_t i = 0; i < NSCALES && !scale; i++)
+        if (strcmp(scales[i].unit, m->unit) == 0 && largest >= scales[i].least)
+            scale = &scales[i];
+    words_of(m->key, scale ? scale->suffix : "", words);
+    if (own)
+        snprintf(words, sizeof(words), "%.*s", (int)(len < 200 ? len : 200), own);
+    if (g->relative_axis) {
+        label_value(g->relative_axis, g->relative_at, base);
+        if (own)
+            snprintf(out, LABEL_SIZE, "%.200s", words);
+        else
+            snprintf(out, LABEL_SIZE, "%.100s relative to %.120s", words, base);
+        return 1;
     }
-    if (strcmp(m->unit, "1") == 0)
-        words_of(m->key, "", words);
-    snprintf(out, LABEL_SIZE, "%.200s", words);
-    if (g->relative_to) {
-        for (size_t i = 0; i < g->series.n; i++)
-            if (strcmp(g->series.text[i], g->relative_to) == 0)
-                label_value(&g->series, i, base);
-        snprintf(out, LABEL_SIZE, "%.100s relative to %.120s", words, base);
-    }
-    return 1;
+    if (scale)
+        snprintf(out, LABEL_SIZE, "%.200s (%s)", words, scale->text);
+    else
+        snprintf(out, LABEL_SIZE, "%.200s", words);
+    return scale ? scale->divisor : 1;
 }
 
 static const char *last_part(const char *path)
@@ -85,13 +96,26 @@ static const char *last_part(const char *path)
 void label_axis(const struct plot_axis *a, char out[LABEL_SIZE])
 {
     const char *unit = strcmp(a->unit, "us") == 0 ? MICRO "s" : a->unit;
+    size_t n = 0;
 
-    if (!a->path)
-        out[0] = '\0';
-    else if (a->numeric && *unit)
-        snprintf(out, LABEL_SIZE, "%.200s (%s)", last_part(a->path), unit);
-    else
-        snprintf(out, LABEL_SIZE, "%.200s", last_part(a->path));
+    out[0] = '\0';
+    for (const char *p = a->path; p; p = strchr(p, ',')) {
+        char part[LABEL_SIZE];
+
+        p += *p == ',';
+        snprintf(part, sizeof(part), "%.*s", (int)strcspn(p, ","), p);
+        n += (size_t)snprintf(out + n, LABEL_SIZE - n, "%s%.60s", n ? ", " : "", last_part(part));
+        if (n > LABEL_SIZE / 2)
+            break;
+    }
+    if (a->path && a->numeric && *unit)
+        snprintf(out + n, LABEL_SIZE - n, " (%s)", unit);
+}
+
+bool label_is_bare(const char *text)
+{
+    return quantity_parse(text).kind != QUANTITY_NONE || strcmp(text, "on") == 0 ||
+           strcmp(text, "off") == 0;
 }
 
 void label_value(const struct plot_axis *a, size_t i, char out[LABEL_SIZE])
@@ -99,7 +123,7 @@ void label_value(const struct plot_axis *a, size_t i, char out[LABEL_SIZE])
     char text[LABEL_SIZE];
 
     label_shorten(a->text[i], 32, text);
-    if (a->path && quantity_parse(a->text[i]).kind != QUANTITY_NONE)
+    if (a->path && label_is_bare(a->text[i]))
         snprintf(out, LABEL_SIZE, "%.60s = %.150s", last_part(a->path), text);
     else
         snprintf(out, LABEL_SIZE, "%s", text);
@@ -107,13 +131,15 @@ void label_value(const struct plot_axis *a, size_t i, char out[LABEL_SIZE])
 
 void label_note(const struct plot_grid *g, bool means, char out[LABEL_SIZE])
 {
-    const char *what = g->relative_to ? "mean of paired ratios" : "mean";
-    const char *interval = means ? "" : " and 95 % interval";
+    const char *what = g->cdf             ? "all runs together"
+                       : g->relative_axis ? "mean of paired ratios"
+                                          : "mean";
+    const char *interval = means || g->cdf ? "" : " and 95 % interval";
 
     if (g->with_data == 0)
         out[0] = '\0';
     else if (g->most_n < 2)
-        snprintf(out, LABEL_SIZE, "single runs%s", means ? "" : ", no intervals");
+        snprintf(out, LABEL_SIZE, "single runs%s", means || g->cdf ? "" : ", no intervals");
     else if (g->least_n == g->most_n)
         snprintf(out, LABEL_SIZE, "%s%s, n = %d", what, interval, g->most_n);
     else

@@ -7,12 +7,15 @@
 
 #define LABEL_SIZE 256
 
-/* Divisor for all values, so that no axis has numbers of seven digits, and the axis label with the
- * unit that fits it. */
-double label_metric(const struct plot_grid *g, double largest, char out[LABEL_SIZE]);
-/* Last part of a path, with the unit of a numeric axis. */
+/* Divisor for the values of a panel, so that no axis has numbers of seven digits, and the axis label
+ * with the unit that fits it. */
+double label_metric(const struct plot_grid *g, const struct plot_request *r, size_t facet,
+                    double largest, char out[LABEL_SIZE]);
+/* Last part of a path, or of each of several, with the unit of a numeric axis. */
 void label_axis(const struct plot_axis *a, char out[LABEL_SIZE]);
-/* A value for the legend or above a panel: bare numbers get the name of their axis. */
+/* A number, on or off: means nothing without the name of its axis. */
+bool label_is_bare(const char *text);
+/* A value for the legend or above a panel: bare ones get the name of their axis. */
 void label_value(const struct plot_axis *a, size_t i, char out[LABEL_SIZE]);
 /* "mean and 95 % interval, n = 5"; `means` alone where intervals are not drawn. */
 void label_note(const struct plot_grid *g, bool means, char out[LABEL_SIZE]);

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Writes the gnuplot script: terminal, variables, data; the drawing itself is in the templates.
- *
- * Lengths are counted in em, the size of the font, from estimates of the text's width: gnuplot
- * places panels before it knows its labels, and a shared legend needs to know how many lines it
- * takes.
- */
+/* Writes the gnuplot script: terminal, variables, data; the drawing itself is in the templates. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,27 +7,14 @@
 #include <sys/stat.h>
 
 #include "study/plot.h"
+#include "study/plot_axes.h"
+#include "study/plot_cdf.h"
 #include "study/plot_label.h"
+#include "study/plot_layout.h"
 
 #ifndef TANDEM_SOURCE_DIR
 #define TANDEM_SOURCE_DIR "."
 #endif
-
-#define EM_PER_CHAR 0.62 /* DejaVu Sans, on the wide side */
-#define ONE_COLUMN  34.0 /* widths of a picture in em: 34 em of 8 pt are 96 mm */
-#define TWO_COLUMNS 68.0
-#define PLOT_HEIGHT 17.0
-#define MAX_COLS    4
-
-struct layout {
-    double width, height; /* em */
-    double top;           /* title and legend */
-    double title, legend, foot;
-    size_t key_cols, key_rows;
-    size_t cols, rows;                 /* of panels */
-    double left, right, bottom, above; /* around the axes of one panel */
-    bool rotate;
-};
 
 int picture_format(const char *file)
 {
@@ -115,107 +96,6 @@ static double largest(const struct plot_grid *g, size_t from, size_t n)
     return most;
 }
 
-static size_t widest_value(const struct plot_axis *a)
-{
-    size_t most = 0;
-
-    for (size_t i = 0; i < a->n; i++) {
-        char text[LABEL_SIZE];
-
-        label_value(a, i, text);
-        if (label_width(text) > most)
-            most = label_width(text);
-    }
-    return most;
-}
-
-static size_t widest_text(const struct plot_axis *a)
-{
-    size_t most = 0;
-
-    for (size_t i = 0; i < a->n; i++) {
-        char text[LABEL_SIZE];
-
-        label_shorten(a->text[i], 32, text);
-        if (label_width(text) > most)
-            most = label_width(text);
-    }
-    return most;
-}
-
-static bool is_map(const struct plot_request *r)
-{
-    return r->figure->kind == FIGURE_MAP;
-}
-
-/* Categories of bars and maps, and of lines along something that is no number. */
-static bool x_is_categories(const struct plot_grid *g, const struct plot_request *r)
-{
-    return r->figure->kind != FIGURE_LINES || !g->x.numeric;
-}
-
-static void lay_out_legend(struct layout *l, const struct plot_grid *g,
-                           const struct plot_request *r)
-{
-    const double item = (double)widest_value(&g->series) * EM_PER_CHAR + 5;
-
-    if (!g->series.path || is_map(r))
-        return;
-    l->key_cols = (size_t)((l->width - 2) / item);
-    if (l->key_cols < 1)
-        l->key_cols = 1;
-    if (l->key_cols > g->series.n)
-        l->key_cols = g->series.n;
-    l->key_rows = (g->series.n + l->key_cols - 1) / l->key_cols;
-    /* Even lines look better than a full one and a rest. */
-    l->key_cols = (g->series.n + l->key_rows - 1) / l->key_rows;
-    l->legend = 1.5 * (double)l->key_rows + 0.5;
-}
-
-static double panel_width(const struct layout *l)
-{
-    return l->width / (double)l->cols - l->left - l->right;
-}
-
-/* As many panels beside each other as keep a readable width; 5 and 6 look better as rows of 3. */
-static void lay_out_panels(struct layout *l, const struct plot_grid *g,
-                           const struct plot_request *r)
-{
-    const double least = is_map(r) ? fmax(9, 2.6 * (double)g->x.n) : 8;
-
-    l->cols = g->facet.n < MAX_COLS ? g->facet.n : MAX_COLS;
-    if (g->facet.n == 5 || g->facet.n == 6 || g->facet.n == 9)
-        l->cols = 3;
-    while (l->cols > 1 && panel_width(l) < least)
-        l->cols--;
-    l->rows = (g->facet.n + l->cols - 1) / l->cols;
-}
-
-static struct layout lay_out(const struct plot_grid *g, const struct plot_request *r)
-{
-    struct layout l = {.width = r->two_columns ? TWO_COLUMNS : ONE_COLUMN};
-    const double tics = (double)widest_text(&g->x) * EM_PER_CHAR;
-
-    l.left = is_map(r) ? 3.2 + (double)widest_text(&g->series) * EM_PER_CHAR : 6.2;
-    l.right = is_map(r) ? 8.5 : 1.2;
-    lay_out_panels(&l, g, r);
-    lay_out_legend(&l, g, r);
-    l.title = r->title || r->figure->title ? 2.2 : 0.6;
-    l.top = l.title + l.legend;
-    l.above = g->facet.path ? 1.9 : 0.6;
-    /* Panels side by side share one name of the axis, below them all. */
-    l.foot = l.cols > 1 ? 3.2 : 1.6;
-    l.bottom = l.cols > 1 ? 1.9 : 3.6;
-    if (x_is_categories(g, r) && (tics + 0.8) * (double)g->x.n > panel_width(&l)) {
-        l.rotate = true;
-        l.bottom += tics * 0.57;
-    }
-    l.height = l.top + (double)l.rows * (PLOT_HEIGHT + l.bottom + l.above) + l.foot;
-    if (is_map(r)) /* square-ish cells, within reason */
-        l.height += (double)l.rows * fmin(20, fmax(0, 2.2 * (double)g->series.n - PLOT_HEIGHT));
-    return l;
-}
-
 static void put_terminal(FILE *out, const struct layout *l, enum picture_format format)
 {
     const double px = 15, pt = 8;
@@ -237,69 +117,146 @@ static void put_terminal(FILE *out, const struct layout *l, enum picture_format 
                 l->width * pt / 72, l->height * pt / 72, pt);
 }
 
-/* "axis: value"; without panels nothing. */
+/* "axis: value"; without panels, and for metrics, which their axes name, nothing. */
 static void facet_title(const struct plot_grid *g, size_t f, char out[LABEL_SIZE])
 {
     char axis[LABEL_SIZE], value[LABEL_SIZE];
 
-    label_value(&g->facet, f, out);
-    if (!g->facet.path)
+    out[0] = '\0';
+    if (!g->facet.path || g->nmetrics > 1)
         return;
     label_axis(&g->facet, axis);
     label_value(&g->facet, f, value);
-    snprintf(out, LABEL_SIZE, "%.80s: %.160s", axis, value);
+    if (label_is_bare(g->facet.text[f]))
+        snprintf(out, LABEL_SIZE, "%s", value);
+    else
+        snprintf(out, LABEL_SIZE, "%.80s: %.160s", axis, value);
 }
 
-static void put_panel(FILE *out, const struct layout *l, const struct plot_grid *g, size_t f,
-                      double scale)
+static void put_element(FILE *out, const char *array, size_t i, const char *text)
+{
+    fprintf(out, "%s[%zu] = ", array, i + 1);
+    put_text(out, text);
+    fputc('\n', out);
+}
+
+static bool is_map(const struct plot_request *r)
+{
+    return r->figure->kind == FIGURE_MAP;
+}
+
+static bool y_is_log(const struct plot_request *r)
+{
+    return (r->logy || r->figure->logy) &&
+           (r->figure->kind == FIGURE_LINES || r->figure->kind == FIGURE_BARS);
+}
+
+/* The largest value that a panel's unit must suit: panels of one metric share theirs. */
+static double unit_for(const struct plot_grid *g, const struct plot_request *r, size_t f)
+{
+    const size_t cells = g->x.n * g->series.n;
+
+    if (y_is_log(r))
+        return 0;
+    return g->nmetrics > 1 ? largest(g, f * cells, cells) : largest(g, 0, g->ncells);
+}
+
+/* What is written along the values of a panel; the divisor of these. */
+static double value_label(const struct plot_grid *g, const struct plot_request *r, size_t f,
+                          char out[LABEL_SIZE])
+{
+    const double scale = label_metric(g, r, f, unit_for(g, r, f), out);
+    size_t len;
+    const char *own =
+        r->ylabel && !is_map(r) ? plot_part(r->ylabel, g->nmetrics > 1 ? f : 0, &len) : NULL;
+
+    if (own && g->nmetrics > 1)
+        snprintf(out, LABEL_SIZE, "%.*s", (int)(len < LABEL_SIZE ? len : LABEL_SIZE - 1), own);
+    else if (own)
+        snprintf(out, LABEL_SIZE, "%.250s", r->ylabel);
+    else if (g->cdf)
+        snprintf(out, LABEL_SIZE, "share of samples (%%)");
+    return scale;
+}
+
+/* The power of ten below the smallest value that a logarithmic axis can show. */
+static double power_below(const struct plot_grid *g, size_t from, size_t n, double scale)
+{
+    double least = INFINITY, power = 1;
+
+    for (size_t i = from; i < from + n; i++) {
+        const double v = g->cell[i].sum.mean / scale;
+
+        if (isfinite(v) && v > 0 && v < least)
+            least = v;
+    }
+    while (isfinite(least) && power >= least)
+        power /= 10;
+    while (isfinite(least) && power * 10 < least)
+        power *= 10;
+    return power;
+}
+
+static void put_panel(FILE *out, const struct layout *l, const struct plot_grid *g,
+                      const struct plot_request *r, size_t f)
 {
     const double w = l->width / (double)l->cols;
     const double h = (l->height - l->top - l->foot) / (double)l->rows;
     const double x = w * (double)(f % l->cols);
     const double y = l->height - l->top - h * (double)(f / l->cols);
     const size_t cells = g->x.n * g->series.n;
+    char title[LABEL_SIZE], label[LABEL_SIZE];
+    const double scale = value_label(g, r, f, label);
     const double top = largest(g, f * cells, cells) / scale;
-    char text[LABEL_SIZE];
     size_t there = 0;
 
     for (size_t i = f * cells; i < (f + 1) * cells; i++)
         if (isfinite(g->cell[i].sum.mean))
             there++;
-    facet_title(g, f, text);
-    fprintf(out, "FACET[%zu] = ", f + 1);
-    put_text(out, text);
-    fprintf(out, "\nLEFT[%zu] = %.5f; RIGHT[%zu] = %.5f; TOP[%zu] = %.5f; BOTTOM[%zu] = %.5f\n",
+    facet_title(g, f, title);
+    put_element(out, "FACET", f, title);
+    put_element(out, "FACET_TEXT", f, g->facet.text[f]);
+    put_element(out, "METRIC", f, plot_metric(g, f)->key);
+    put_element(out, "YLABEL", f, label);
+    fprintf(out, "LEFT[%zu] = %.5f; RIGHT[%zu] = %.5f; TOP[%zu] = %.5f; BOTTOM[%zu] = %.5f\n",
             f + 1, (x + l->left) / l->width, f + 1, (x + w - l->right) / l->width, f + 1,
             (y - l->above) / l->height, f + 1, (y - h + l->bottom) / l->height);
-    fprintf(out, "YMAX[%zu] = %.9g; CELLS[%zu] = %zu\n", f + 1, top > 0 ? top * 1.06 : 1, f + 1,
-            there);
+    fprintf(out, "YMAX[%zu] = %.9g; YMIN[%zu] = %.9g; SCALE[%zu] = %.9g; CELLS[%zu] = %zu\n", f + 1,
+            top > 0 ? top * 1.06 : 1, f + 1, power_below(g, f * cells, cells, scale), f + 1, scale,
+            f + 1, there);
+    fprintf(out, "VMAX[%zu] = %.9g\n", f + 1,
+            (g->nmetrics > 1 ? largest(g, f * cells, cells) : largest(g, 0, g->ncells)) / scale);
 }
 
-static void put_panels(FILE *out, const struct layout *l, const struct plot_grid *g, double scale)
+static void put_panels(FILE *out, const struct layout *l, const struct plot_grid *g,
+                       const struct plot_request *r)
 {
-    fprintf(out,
-            "NFACET = %zu\narray FACET[NFACET]; array LEFT[NFACET]; array RIGHT[NFACET]\n"
-            "array TOP[NFACET]; array BOTTOM[NFACET]; array YMAX[NFACET]; array CELLS[NFACET]\n",
-            g->facet.n);
+    static const char *const arrays[] = {"FACET", "FACET_TEXT", "METRIC", "YLABEL", "LEFT",
+                                         "RIGHT", "TOP",        "BOTTOM", "YMAX",   "YMIN",
+                                         "SCALE", "CELLS",      "VMAX"};
+
+    fprintf(out, "NFACET = %zu\n", g->facet.n);
+    for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
+        fprintf(out, "array %s[NFACET]\n", arrays[i]);
     for (size_t f = 0; f < g->facet.n; f++)
-        put_panel(out, l, g, f, scale);
-    fprintf(out, "COLS = %zu; EM = %.6f; EMX = %.6f; YLABEL_AT = %.5f\n", l->cols, 1 / l->height,
-            1 / l->width, (l->left - 1.1) / l->width);
+        put_panel(out, l, g, r, f);
+    fprintf(out, "COLS = %zu; EM = %.6f; EMX = %.6f; YLABEL_AT = %.5f; METRICS = %zu\n", l->cols,
+            1 / l->height, 1 / l->width, (l->left - 1.1) / l->width, g->nmetrics);
     fprintf(out, "TITLE_Y = %.5f; KEY_TOP = %.5f; KEY_BOTTOM = %.5f; KEY_COLS = %zu\n",
             1 - 1.2 / l->height, 1 - l->title / l->height, 1 - l->top / l->height, l->key_cols);
 }
 
 static void put_series(FILE *out, const struct plot_grid *g)
 {
-    fprintf(out, "NSERIES = %zu\narray SERIES[NSERIES]; array SERIES_TEXT[NSERIES]\n", g->series.n);
+    fprintf(out, "NSERIES = %zu; NKEYS = %zu\narray SERIES[NSERIES]; array SERIES_TEXT[NSERIES]\n",
+            g->series.n, g->series.path ? g->series.n : 0);
     for (size_t s = 0; s < g->series.n; s++) {
         char text[LABEL_SIZE];
 
         label_value(&g->series, s, text);
-        fprintf(out, "SERIES[%zu] = ", s + 1);
-        put_text(out, text);
+        put_element(out, "SERIES", s, text);
         label_shorten(g->series.text[s], 32, text);
-        fprintf(out, "\nSERIES_TEXT[%zu] = ", s + 1);
+        fprintf(out, "SERIES_TEXT[%zu] = ", s + 1);
         put_tic(out, text);
         fputc('\n', out);
     }
@@ -310,28 +267,45 @@ static bool own_tics(const struct plot_grid *g, const struct plot_request *r,
                      const struct layout *l)
 {
     const double room = panel_width(l) / EM_PER_CHAR;
-    const double need = (double)widest_text(&g->x) + 1;
-    const double span = r->logx ? log(g->x.number[g->x.n - 1] / g->x.number[0])
-                                : g->x.number[g->x.n - 1] - g->x.number[0];
+    const bool in_log = x_is_log(g, r);
+    const double first = x_place(g, r, 0), last = x_place(g, r, g->x.n - 1);
+    const double span = in_log ? log(last / first) : last - first;
 
     for (size_t i = 1; i < g->x.n; i++) {
-        const double gap = r->logx ? log(g->x.number[i] / g->x.number[i - 1])
-                                   : g->x.number[i] - g->x.number[i - 1];
+        const double a = x_place(g, r, i - 1), b = x_place(g, r, i);
+        char left[48], right[48];
 
-        if (gap / span * room * 0.92 < need)
+        snprintf(left, sizeof(left), "%.10g", g->x.number[i - 1]);
+        snprintf(right, sizeof(right), "%.10g", g->x.number[i]);
+        /* Half of each text, and a character between them. */
+        if ((in_log ? log(b / a) : b - a) / span * room * 0.92 <
+            0.5 * (double)(strlen(left) + strlen(right)) + 1)
             return false;
     }
     return true;
 }
 
+static void put_x_range(FILE *out, double first, double last, bool in_log, double pad)
+{
+    if (in_log) {
+        const double k = last > first ? pow(last / first, 0.04) : 2;
+
+        fprintf(out, "XMIN = %.12g; XMAX = %.12g\n", first / k, last * k);
+    } else {
+        fprintf(out, "XMIN = %.12g; XMAX = %.12g\n", first - pad, last + pad);
+    }
+}
+
 static void put_x(FILE *out, const struct plot_grid *g, const struct plot_request *r,
                   const struct layout *l)
 {
-    const bool categories = x_is_categories(g, r);
+    const bool categories = x_is_categories(g, r), in_log = x_is_log(g, r);
+    const double first = x_place(g, r, 0), last = x_place(g, r, g->x.n - 1);
 
     fprintf(out, "NX = %zu; CATEGORIES = %d; LOGX = %d; ROTATE = %d; OWN_TICS = %d\n", g->x.n,
-            categories, r->logx && !categories, l->rotate, categories || own_tics(g, r, l));
-    fprintf(out, "array XTEXT[NX]; array XPOS[NX]\n");
+            categories, in_log, l->rotate, categories || own_tics(g, r, l));
+    fprintf(out, "XUNIT = %.9g; ZERO_APART = %d; array XTEXT[NX]; array XPOS[NX]\n",
+            quantity_scale(g->x.unit), x_zero_apart(g, r));
     for (size_t x = 0; x < g->x.n; x++) {
         char text[LABEL_SIZE];
 
@@ -339,22 +313,47 @@ static void put_x(FILE *out, const struct plot_grid *g, const struct plot_reques
             label_shorten(g->x.text[x], 32, text);
         else
             snprintf(text, sizeof(text), "%.10g", g->x.number[x]);
-        fprintf(out, "XPOS[%zu] = %.12g; XTEXT[%zu] = ", x + 1,
-                categories ? (double)(x + 1) : g->x.number[x], x + 1);
+        fprintf(out, "XPOS[%zu] = %.12g; XTEXT[%zu] = ", x + 1, x_place(g, r, x), x + 1);
         put_tic(out, text);
         fputc('\n', out);
     }
-    const double first = categories ? 1 : g->x.number[0];
-    const double last = categories ? (double)g->x.n : g->x.number[g->x.n - 1];
-    const double pad = categories ? 0.6 : last > first ? (last - first) * 0.04 : 1;
+    put_x_range(out, first, last, in_log,
+                categories     ? 0.6
+                : last > first ? (last - first) * 0.04
+                               : 1);
+}
 
-    if (r->logx && !categories) {
-        const double k = last > first ? pow(last / first, 0.04) : 2;
+/* Decades of time, as many of them named as there is room for. */
+static void put_decades(FILE *out, const struct plot_grid *g, const struct layout *l)
+{
+    static const char *const units[] = {"ns", "\xc2\xb5s", "ms", "s"};
+    const struct cdf_range range = cdf_range(g);
+    const double unit = quantity_scale(g->metric[0]->unit);
+    const double each = panel_width(l) / (double)range.decades;
+    const size_t stride = (size_t)ceil(6.5 * EM_PER_CHAR / each);
+    const size_t n = range.decades + 1;
+    double ns = range.first;
 
-        fprintf(out, "XMIN = %.12g; XMAX = %.12g\n", first / k, last * k);
-    } else {
-        fprintf(out, "XMIN = %.12g; XMAX = %.12g\n", first - pad, last + pad);
+    fprintf(out,
+            "NX = %zu; CATEGORIES = 0; LOGX = 1; ROTATE = 0; OWN_TICS = 1; XUNIT = %.9g\n"
+            "ZERO_APART = 0; array XTEXT[NX]; array XPOS[NX]\n",
+            n, unit);
+    for (size_t i = 0; i < n; i++) {
+        size_t u = 0;
+        double v = ns;
+
+        for (; v >= 1000 && u < 3; u++)
+            v /= 1000;
+        fprintf(out, "XPOS[%zu] = %.12g; XTEXT[%zu] = ", i + 1, ns / unit, i + 1);
+        if (i % stride == 0)
+            fprintf(out, "'%.12g %s'\n", v, units[u]);
+        else
+            fputs("''\n", out);
+        ns *= 10;
     }
+    /* Tics exactly at the ends get lost when gnuplot rounds its logarithms. */
+    fprintf(out, "XMIN = %.12g; XMAX = %.12g\n", range.first * 0.9999 / unit,
+            range.last * 1.0001 / unit);
 }
 
 static void put_number(FILE *out, double v)
@@ -366,65 +365,84 @@ static void put_number(FILE *out, double v)
 }
 
 /* One block per panel and series, in this order: x mean half-width series. */
-static void put_data(FILE *out, const struct plot_grid *g, const struct plot_request *r,
-                     double scale)
+static void put_data(FILE *out, const struct plot_grid *g, const struct plot_request *r)
 {
-    const bool categories = x_is_categories(g, r);
+    const size_t cells = g->x.n * g->series.n;
+    char label[LABEL_SIZE];
+    double scale = 1;
 
     fputs("$data << END_OF_DATA\n", out);
     for (size_t i = 0; i < g->ncells; i++) {
         const size_t x = i % g->x.n, s = i / g->x.n % g->series.n;
 
-        fprintf(out, "%.12g", categories ? (double)(x + 1) : g->x.number[x]);
+        if (i % cells == 0)
+            scale = value_label(g, r, i / cells, label);
+        fprintf(out, "%.12g", x_place(g, r, x));
         put_number(out, g->cell[i].sum.mean / scale);
         put_number(out, g->cell[i].sum.ci95 / scale);
         fprintf(out, " %zu\n", s + 1);
         if (x + 1 == g->x.n)
             fputs("\n\n", out);
+        else if (x_zero_apart(g, r) && g->x.number[x] <= 0)
+            fputc('\n', out); /* no line to where the axis does not lead */
     }
     fputs("END_OF_DATA\n", out);
 }
 
-static void put_labels(FILE *out, const struct plot_grid *g, const struct plot_request *r,
-                       const char *metric)
+/* The figure's own words fit its own choice of axis or metric only. */
+static const char *x_label(const struct plot_grid *g, const struct plot_request *r,
+                           char out[LABEL_SIZE])
 {
+    const struct figure *f = r->figure;
+
+    if (r->xlabel)
+        return r->xlabel;
+    if (g->cdf && !(f->xlabel && !r->metric))
+        cdf_words(g->metric[0], ' ', out, LABEL_SIZE);
+    else if (f->xlabel && (g->cdf || !f->x || axis_like(g->x.path, f->x)))
+        return f->xlabel;
+    else
+        label_axis(&g->x, out);
+    return out;
+}
+
+static void put_labels(FILE *out, const struct plot_grid *g, const struct plot_request *r)
+{
+    const struct figure *f = r->figure;
+    const char *title = r->title ? r->title : f->title;
     char text[LABEL_SIZE];
-    const char *title = r->title ? r->title : r->figure->title;
 
     put_variable(out, "TITLE", title ? title : "");
-    label_axis(&g->x, text);
-    put_variable(out, "XLABEL",
-                 r->xlabel           ? r->xlabel
-                 : r->figure->xlabel ? r->figure->xlabel
-                                     : text);
+    put_variable(out, "XLABEL", x_label(g, r, text));
     label_axis(&g->series, text);
     put_variable(out, "SLABEL", is_map(r) && r->ylabel ? r->ylabel : text);
-    put_variable(out, "YLABEL",
-                 !is_map(r) && r->ylabel ? r->ylabel
-                 : r->figure->ylabel     ? r->figure->ylabel
-                                         : metric);
-    put_variable(out, "METRIC", g->metric->key);
     label_note(g, is_map(r), text);
     put_variable(out, "NOTE", text);
+    put_variable(out, "MARK_KEY", f->mark_key ? f->mark_key : "");
+    put_variable(out, "BAND_KEY", f->band_key ? f->band_key : "");
 }
 
 int plot_script(FILE *out, const struct plot_grid *g, const struct plot_request *r,
                 enum picture_format format, const char *folder)
 {
     const struct layout l = lay_out(g, r);
-    char metric[LABEL_SIZE];
-    const double scale = label_metric(g, largest(g, 0, g->ncells), metric);
 
     fputs("set encoding utf8\n", out);
     put_terminal(out, &l, format);
-    put_labels(out, g, r, metric);
+    put_labels(out, g, r);
     put_series(out, g);
-    put_x(out, g, r, &l);
-    put_panels(out, &l, g, scale);
-    fprintf(out, "RELATIVE = %d; VMAX = %.9g; NUMBERS = %d\n", g->relative_to != NULL,
-            largest(g, 0, g->ncells) / scale, panel_width(&l) / (double)g->x.n > 5 * EM_PER_CHAR);
-    put_data(out, g, r, scale);
+    if (g->cdf)
+        put_decades(out, g, &l);
+    else
+        put_x(out, g, r, &l);
+    put_panels(out, &l, g, r);
+    fprintf(out, "RELATIVE = %d; LOGY = %d; NUMBERS = %d\n", g->relative_axis != NULL, y_is_log(r),
+            panel_width(&l) / (double)g->x.n > 5 * EM_PER_CHAR);
+    if (g->cdf)
+        cdf_data(out, g);
+    else
+        put_data(out, g, r);
     put_variable(out, "FOLDER", folder);
-    fprintf(out, "load FOLDER.'/style.gp'\nload FOLDER.'/%s'\n", figure_template(r->figure->kind));
+    fprintf(out, "load FOLDER.'/style.gp'\nload FOLDER.'/%s'\n", figure_template(r->figure));
     return ferror(out) ? -1 : 0;
 }

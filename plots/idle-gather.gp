@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: MIT
+# What gathering idle vCPUs costs when the classifier errs.
+
+load FOLDER.'/lines.gp'

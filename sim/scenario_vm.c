@@ -260,6 +260,11 @@ static void check_task(struct reader *r, const struct vm_spec *vm, const struct 
                        "task '%s' of workload '%s' pokes vCPU %d (line %d), but VM '%s' has only "
                        "%" PRId64,
                        t->name, w->name, t->op[k].obj, t->op[k].line, vm->name, vm->vcpus);
+        else if (t->op[k].code == OP_IO && t->op[k].obj2 >= vm->vcpus)
+            conf_error(r->e, at,
+                       "task '%s' of workload '%s' wants interrupts on vCPU %d (line %d), but VM "
+                       "'%s' has only %" PRId64,
+                       t->name, w->name, t->op[k].obj2, t->op[k].line, vm->name, vm->vcpus);
 }
 
 /* What depends on both the VM and its program. */

@@ -158,12 +158,15 @@ static void read_wait(struct compiler *c, const struct conf_node *arg, enum op_c
 
 static void read_io(struct compiler *c, const struct conf_node *arg, enum op_code code)
 {
-    static const char *const NAMES[] = {"device", "service"};
+    static const char *const NAMES[] = {"device", "service", "irq"};
     const struct conf_node *device = arg, *service = NULL;
     struct op *op = emit(c, code, arg);
+    int64_t irq = -1;
 
     if (arg->kind == CONF_MAP) {
-        only_keys(c, arg, NAMES, 2);
+        only_keys(c, arg, NAMES, 3);
+        if (conf_get(arg, "irq"))
+            conf_int(conf_get(arg, "irq"), 0, 65535, &irq, c->p->e);
         device = conf_get(arg, "device");
         service = conf_get(arg, "service");
     }
@@ -171,6 +174,7 @@ static void read_io(struct compiler *c, const struct conf_node *arg, enum op_cod
         op->obj = object_find(c->p, device, OBJ_DEVICE);
     else
         conf_error(c->p->e, arg, "io is missing its 'device'");
+    op->obj2 = (int)irq;
     if (service)
         read_amount(c, service, op);
 }

@@ -25,7 +25,7 @@ struct mwait_sched {
     int64_t threshold;
     int look;   /* enum looker */
     int slice0; /* enum slice0 */
-    bool classify_slice, irq_wakes, vm_wake, boost, gather, passthrough;
+    bool classify_slice, irq_wakes, vm_wake, irq_wakes_vm, boost, gather, passthrough;
     struct idle_classify_rule rule;
     ns_t sample_len, sample_period;
     struct idle_hold hold;
@@ -76,6 +76,9 @@ static const struct param mwait_sched_params[] = {
      "an interrupt wakes at once and does not wait for a look", "assumed"},
     {"vm-wake", PARAM_BOOL, FIELD(vm_wake), "on", 0, 0, NULL,
      "one satisfied wait makes all waiting vCPUs of the VM runnable", "claim M048"},
+    {"irq-wakes-vm", PARAM_BOOL, FIELD(irq_wakes_vm), "off", 0, 0, NULL,
+     "an interrupt wakes the VM, too; off: only a look that finds its condition met does",
+     "assumed; claim M036, an fsync waits up to one slice longer, rules it out"},
     {"boost", PARAM_BOOL, FIELD(boost), "on", 0, 0, NULL,
      "a VM-wide wake moves queued vCPUs to the head of their queues", "assumed"},
     {"gather", PARAM_BOOL, FIELD(gather), "off", 0, 0, NULL,
@@ -275,8 +278,7 @@ static enum idle_wake mwait_sched_wake(struct idle *i, int vcpu, enum idle_via v
     const struct mwait_sched *p = i->params;
     const struct waiter *w = idle_unit(i, vcpu);
 
-    (void)via;
-    if (!p->vm_wake || !w->wakes_vm)
+    if (!p->vm_wake || !w->wakes_vm || (via != VIA_LOOK && !p->irq_wakes_vm))
         return WAKE_ONE;
     return p->boost ? WAKE_VM : WAKE_VM_MARK;
 }

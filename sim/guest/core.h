@@ -77,7 +77,7 @@ bool queue_send(struct task *t, struct msgq *q);
 bool queue_recv(struct task *t, struct msgq *q);
 void cond_wait(struct task *t, struct cond *c, struct lock *l);
 void cond_wake(struct task *t, struct cond *c, bool all);
-void device_submit(struct task *t, struct device *d, ns_t service);
+void device_submit(struct task *t, struct device *d, ns_t service, int irq_cpu);
 void device_done(struct task *t);
 
 /* balance.c */

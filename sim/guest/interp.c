@@ -226,7 +226,7 @@ static void interact(struct task *t, const struct op *op)
         break;
     case OP_IO:
         t->pc++;
-        device_submit(t, &k->device[op->obj], op->has_amount ? amount(t, op) : -1);
+        device_submit(t, &k->device[op->obj], op->has_amount ? amount(t, op) : -1, op->obj2);
         break;
     case OP_YIELD:
         do_yield(t);

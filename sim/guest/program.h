@@ -25,7 +25,8 @@ enum op_code {
     OP_BROADCAST,
     OP_SEND, /* obj = queue; blocks while full */
     OP_RECV, /* blocks while empty */
-    OP_IO,   /* obj = device; amount overrides the service time when `has_amount` */
+    OP_IO,   /* obj = device; amount overrides the service time when `has_amount`; obj2 = guest CPU
+              * that takes the interrupt, -1 = the one that asked */
     OP_SPIN, /* burn amount of wall time while running on a pCPU (a busy wait), not work */
     OP_YIELD,
     OP_FORK,      /* obj = task template, started now */

@@ -238,7 +238,7 @@ static void device_start(struct device *d, struct task *t)
     engine_arm(k->engine, &t->timer, know(k) + t->pending_amount);
 }
 
-void device_submit(struct task *t, struct device *d, ns_t service)
+void device_submit(struct task *t, struct device *d, ns_t service, int irq_cpu)
 {
     struct guest *k = t->guest;
 
@@ -248,7 +248,7 @@ void device_submit(struct task *t, struct device *d, ns_t service)
     k->hooks->io_exit(k->hook_arg, task_gcpu(t), t->pending_amount);
     gcpu_overhead(task_gcpu(t), k->costs->syscall);
     t->device = d;
-    t->irq_cpu = t->cpu;
+    t->irq_cpu = irq_cpu >= 0 ? irq_cpu : t->cpu;
     task_block(t);
     if (d->busy < d->spec->depth)
         device_start(d, t);

@@ -195,18 +195,20 @@ Test(mwait_sched, a_satisfied_wait_wakes_the_vm)
 {
     static const struct {
         const char *params;
-        enum idle_wake who;
-    } cases[] = {{"{}", WAKE_VM},
-                 {"{boost: off}", WAKE_VM_MARK},
-                 {"{vm-wake: off}", WAKE_ONE},
-                 {"{vm-wake: off, boost: off}", WAKE_ONE}};
+        enum idle_wake who, by_irq;
+    } cases[] = {{"{}", WAKE_VM, WAKE_ONE},
+                 {"{irq-wakes-vm: on}", WAKE_VM, WAKE_VM},
+                 {"{boost: off}", WAKE_VM_MARK, WAKE_ONE},
+                 {"{boost: off, irq-wakes-vm: on}", WAKE_VM_MARK, WAKE_VM_MARK},
+                 {"{vm-wake: off}", WAKE_ONE, WAKE_ONE},
+                 {"{vm-wake: off, irq-wakes-vm: on}", WAKE_ONE, WAKE_ONE}};
 
     for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
         struct idle *i = vm_new(cases[k].params);
 
         enter(i, 3, 100, 100, true);
         cr_expect(i->ops->wake(i, 3, VIA_LOOK) == cases[k].who, "%s", cases[k].params);
-        cr_expect(i->ops->wake(i, 3, VIA_IRQ) == cases[k].who, "%s", cases[k].params);
+        cr_expect(i->ops->wake(i, 3, VIA_IRQ) == cases[k].by_irq, "%s", cases[k].params);
         vm_free(i);
     }
 }

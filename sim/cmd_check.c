@@ -91,7 +91,7 @@ static bool check_file(const char *file, bool quiet)
     if (t) {
         const struct conf_node *root = conf_root(t);
 
-        if (conf_get(root, "axes"))
+        if (conf_get(root, "axes") || conf_get(root, "vary"))
             check_sweep(file, &e, what);
         else if (conf_get(root, "tasks"))
             check_workload(file, &e, what);

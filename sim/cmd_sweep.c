@@ -100,6 +100,21 @@ static bool use_seed(struct command *c)
     return true;
 }
 
+/* A point in which nothing varies would be the same scenario as the point without variation. */
+static void name_left_out(const struct sweep *s)
+{
+    for (size_t i = 0; i < s->naxes; i++)
+        for (size_t k = 0; k < s->axis[i].n; k++) {
+            const struct sweep_value *v = &s->axis[i].value[k];
+
+            if (v->nleft > 0)
+                fprintf(stderr,
+                        "tandem sweep: %zu point%s left out where '%s' does not exist or would "
+                        "stay as it is (%s=%s)\n",
+                        v->nleft, v->nleft == 1 ? "" : "s", v->path, s->axis[i].path, v->label);
+        }
+}
+
 static bool make_points(struct command *c)
 {
     struct conf_errors e = {0};
@@ -111,6 +126,8 @@ static bool make_points(struct command *c)
         c->points = study_new(c->sweep, run_version(), "", &e);
     conf_errors_print(&e, stderr);
     conf_errors_free(&e);
+    if (c->points)
+        name_left_out(c->sweep);
     return c->points != NULL;
 }
 

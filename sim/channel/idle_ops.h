@@ -7,7 +7,7 @@
  *     plan = enter(v, ctx)                       // required
  *     loop:
  *         the core carries out plan (see enum idle_act) and prices it
- *         on a wake-up:            to_whom = wake(v, via); break
+ *         the host wakes v:        to_whom = wake(v, via); break   // it gave its pCPU up
  *         when `until` passes:     plan = expire(v, ctx)
  *         another vCPU wants the pCPU while v keeps it: plan = rival(v, ctx)
  *     stable = reflect(v, episode, via)          // after the wake that gave the guest work;
@@ -53,7 +53,7 @@ struct idle_plan {
 
 struct idle_ctx {
     ns_t now;
-    ns_t next_timer; /* guest's next timer, NS_NEVER if none */
+    ns_t next_timer; /* guest's next timer, NS_NEVER if none; not known while v is off its pCPU */
     ns_t since;      /* start of this idle episode */
     int rivals;      /* other vCPUs queued on this pCPU */
     bool shared;     /* the pCPU serves more than this vCPU */

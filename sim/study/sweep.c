@@ -9,8 +9,8 @@
 
 #define MAX_REPLICATIONS 1000000
 
-static const char *const top_keys[] = {"base",    "axes", "pair",       "replications",
-                                       "metrics", "seed", "description"};
+static const char *const top_keys[] = {"base",         "axes",    "vary", "pair",
+                                       "replications", "metrics", "seed", "description"};
 
 static char *name_of(const char *file)
 {
@@ -137,7 +137,7 @@ static void read_all(struct sweep *s, struct conf_errors *e)
 
     if (root->kind != CONF_MAP) {
         conf_error(e, root,
-                   "a sweep is a mapping with the keys base, axes, pair, replications, "
+                   "a sweep is a mapping with the keys base, axes, vary, pair, replications, "
                    "metrics and seed");
         return;
     }
@@ -147,10 +147,13 @@ static void read_all(struct sweep *s, struct conf_errors *e)
         conf_int(conf_get(root, "replications"), 1, MAX_REPLICATIONS, &s->replications, e);
     read_metrics(s, conf_get(root, "metrics"), e);
     read_seed(s, conf_get(root, "seed"), e);
-    if (!sweep_read_axes(s, axes, e) || !sweep_read_pairs(s, conf_get(root, "pair"), e))
+    if (!sweep_read_axes(s, axes, e) || !sweep_read_vary(s, conf_get(root, "vary"), e) ||
+        !sweep_read_pairs(s, conf_get(root, "pair"), e))
         conf_error_file(e, s->file, "out of memory");
     else if (e->n == 0)
         count_points(s, axes ? axes : root, e);
+    if (e->n == 0 && !sweep_leave_out(s, e))
+        conf_error_file(e, s->file, "out of memory");
 }
 
 struct sweep *sweep_read(const char *file, struct conf_errors *e)
@@ -178,12 +181,15 @@ void sweep_free(struct sweep *s)
     if (!s)
         return;
     for (size_t i = 0; i < s->naxes; i++) {
-        for (size_t k = 0; k < s->axis[i].n; k++)
+        for (size_t k = 0; k < s->axis[i].n; k++) {
             free(s->axis[i].value[k].label);
+            free(s->axis[i].value[k].path);
+        }
         free(s->axis[i].value);
     }
     free(s->axis);
     free(s->group);
+    free(s->kept);
     for (size_t i = 0; i < s->nmade; i++)
         conf_free(s->made[i]);
     free(s->made);
@@ -203,6 +209,8 @@ size_t sweep_coordinate(const struct sweep *s, size_t point, size_t axis)
 {
     const size_t group = s->axis[axis].group;
 
+    if (s->kept)
+        point = s->kept[point];
     for (size_t g = s->ngroups; g-- > group + 1;)
         point /= s->group[g];
     return point % s->group[group];
@@ -228,7 +236,7 @@ static void set_axes(const struct sweep *s, size_t point, struct conf_tree *t, b
 {
     for (size_t i = 0; i < s->naxes; i++) {
         const struct sweep_axis *a = &s->axis[i];
-        char *path = depth_of(a->path) == depth ? scenario_path(t, a->path) : NULL;
+        char *path = !a->varies && depth_of(a->path) == depth ? scenario_path(t, a->path) : NULL;
 
         if (path && (strcmp(path, a->path) != 0) == shorts)
             scenario_set_node(t, a->path, a->value[sweep_coordinate(s, point, i)].node, e);
@@ -236,7 +244,7 @@ static void set_axes(const struct sweep *s, size_t point, struct conf_tree *t, b
     }
 }
 
-struct conf_tree *sweep_tree(const struct sweep *s, size_t point, struct conf_errors *e)
+struct conf_tree *sweep_tree_before_vary(const struct sweep *s, size_t point, struct conf_errors *e)
 {
     struct conf_tree *t = conf_clone(s->base);
     size_t deepest = 0;
@@ -254,6 +262,16 @@ struct conf_tree *sweep_tree(const struct sweep *s, size_t point, struct conf_er
     for (int shorts = 0; shorts <= 1; shorts++)
         for (size_t depth = 1; depth <= deepest; depth++)
             set_axes(s, point, t, shorts, depth, e);
+    return t;
+}
+
+struct conf_tree *sweep_tree(const struct sweep *s, size_t point, struct conf_errors *e)
+{
+    struct conf_tree *t = sweep_tree_before_vary(s, point, e);
+
+    for (size_t i = 0; t && i < s->naxes; i++)
+        if (s->axis[i].varies)
+            sweep_apply_vary(s, t, &s->axis[i].value[sweep_coordinate(s, point, i)], e);
     return t;
 }
 

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sweep file: a base scenario, axes, pairs. It becomes a list of points, each with one value of
- * every axis.
+ * The sweep file: a base scenario, axes, pairs, numbers to vary one at a time. It becomes a list of
+ * points, each with one value of every axis.
  *
  * Always true:
  *  - points are in row-major order: the first axis of the file changes slowest. Axes of one pair
  * move together and count as one, at the place of the first of them;
  *  - a point is a number and costs no memory until its tree is asked for;
- *  - labels of an axis differ from each other, so labels tell points apart.
+ *  - labels of an axis differ from each other, so labels tell points apart;
+ *  - `vary` is an axis like any other, the last one: `none`, then each path with each percentage. A
+ * point is left out where its scenario does not have the number, or where the number would stay as
+ * it is (0, or a small whole number); a path that is nowhere is an error.
  */
 #ifndef SIM_STUDY_SWEEP_H
 #define SIM_STUDY_SWEEP_H
@@ -21,10 +24,14 @@ struct sweep_axis {
     const char *path; /* as written in the file */
     const struct conf_node *at;
     size_t group; /* axes with the same group move together */
+    bool varies;  /* made by `vary:`: its values change one number of the point each */
     size_t n;
     struct sweep_value {
-        const struct conf_node *node;
+        const struct conf_node *node; /* of an axis that varies: where the path stands */
         char *label;
+        char *path; /* only of an axis that varies, NULL for `none` */
+        double percent;
+        size_t nleft; /* points left out */
     } * value;
 };
 
@@ -39,6 +46,7 @@ struct sweep {
     size_t naxes;
     size_t *group; /* points per group */
     size_t ngroups, npoints;
+    size_t *kept; /* places of the points among all combinations; NULL: every one is a point */
     int64_t replications;          /* 0: the scenario's own number */
     const struct metric **metrics; /* NULL-terminated; empty when the file names none */
     size_t nmetrics;
@@ -54,7 +62,9 @@ size_t sweep_coordinate(const struct sweep *s, size_t point, size_t axis);
 const char *sweep_label(const struct sweep *s, size_t point, size_t axis);
 /* The scenario of a point as a tree; NULL without memory. An axis that cannot be set is reported in
  * *e and left out, so that the rest can be checked too. Axes whose path goes through a short form
- * (host.slice) are set last, so that the scheduler they mean is the point's. */
+ * (host.slice) are set last, so that the scheduler they mean is the point's. What varies comes after
+ * all of them; where they make no sound scenario it is left out without a word, as reading the tree
+ * tells the faults. */
 struct conf_tree *sweep_tree(const struct sweep *s, size_t point, struct conf_errors *e);
 /* "a=1, b=x" for messages; malloc'ed, NULL without memory. */
 char *sweep_where(const struct sweep *s, size_t point);

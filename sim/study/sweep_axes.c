@@ -61,8 +61,7 @@ static bool read_list(struct sweep_axis *a, const struct conf_node *list, struct
     return true;
 }
 
-/* Paths that would change what the sweep itself decides. */
-static bool is_ours(const char *path)
+bool sweep_path_is_ours(const char *path)
 {
     return strcmp(path, "replications") == 0 || strcmp(path, "seed") == 0;
 }
@@ -74,7 +73,7 @@ static bool read_axis(struct sweep *s, const struct conf_node *n, struct conf_er
     a->path = n->key;
     a->at = n;
     a->group = s->naxes++;
-    if (is_ours(a->path)) {
+    if (sweep_path_is_ours(a->path)) {
         conf_error_key(e, n,
                        "'%s' is no axis, it says which samples are drawn: set it at the top of the "
                        "sweep",

@@ -11,5 +11,22 @@ bool sweep_read_pairs(struct sweep *s, const struct conf_node *pair, struct conf
 /* {from, to, steps, scale} -> values of the axis. */
 bool sweep_read_range(struct sweep *s, struct sweep_axis *a, const struct conf_node *range,
                       struct conf_errors *e);
+/* Paths that would change what the sweep itself decides: seed, replications. */
+bool sweep_path_is_ours(const char *path);
+
+/* `vary:`, which may be NULL -> one more axis; after the axes, before the pairs. False without
+ * memory. */
+bool sweep_read_vary(struct sweep *s, const struct conf_node *vary, struct conf_errors *e);
+/* Multiplies the number that the value means in a point's tree, wherever it comes from: the tree
+ * itself, a named machine or workload, or a default. False, and reported, when there is no such
+ * number or it would stay as it is. A tree that is no sound scenario stays as it is. */
+bool sweep_apply_vary(const struct sweep *s, struct conf_tree *t, const struct sweep_value *v,
+                      struct conf_errors *e);
+/* Leaves out the points in which nothing varies. Once, when all axes are known; false without
+ * memory. */
+bool sweep_leave_out(struct sweep *s, struct conf_errors *e);
+/* The tree of a point with all axes but `vary` set. */
+struct conf_tree *sweep_tree_before_vary(const struct sweep *s, size_t point,
+                                         struct conf_errors *e);
 
 #endif

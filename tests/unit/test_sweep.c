@@ -2,6 +2,7 @@
 /* Sweep files: expansion, pairs, ranges, trees of points, and the messages of bad ones. */
 #include <stdarg.h>
 
+#include "conf/costs.h"
 #include "study/quantity.h"
 #include "study/sweep.h"
 #include "study_fake.h"
@@ -207,6 +208,199 @@ Test(sweep, points_are_checked)
     cr_expect(!strstr(st->point[1].row.echo, "\"replications\"") &&
               strstr(st->point[1].row.echo, "\"duration\""));
     study_free(st);
+    sweep_free(s);
+}
+
+/* The echo of the point whose `vary` has this label. */
+static const char *echo_of(const struct study *st, const char *label)
+{
+    for (size_t i = 0; i < st->npoints; i++) {
+        const char *at = strstr(st->point[i].row.labels, label);
+
+        if (at && at[strlen(label)] == '"')
+            return st->point[i].row.echo;
+    }
+    cr_assert_fail("no point '%s'", label);
+    return "";
+}
+
+/* How many parts between commas differ in two echoes of the same keys. */
+static int differences(const char *a, const char *b)
+{
+    int n = 0;
+
+    while (*a && *b) {
+        const size_t x = strcspn(a, ","), y = strcspn(b, ",");
+
+        n += x != y || strncmp(a, b, x) != 0;
+        a += x + (a[x] == ',');
+        b += y + (b[y] == ',');
+    }
+    return n + (*a || *b);
+}
+
+#define VARIED                                                                                     \
+    "base: {machine: flat-8, duration: 200ms, warmup: 50ms, host: {scheduler: eevdf, tick: 1000}," \
+    " vms: [{name: web, vcpus: 5, workload: busy-service, idle: mwait-sched, weight: 1000,"        \
+    " guest: {policy: {cps-load: {threshold: 2}}}}]}\n"
+
+Test(sweep, vary_changes_one_number)
+{
+    /* Defaults, short forms, a named machine and its C-states, a name that gets a parameter, the
+     * only choice, ratios, whole numbers; the named machine and workload also change their names.
+     */
+    static const struct {
+        const char *path, *less, *more; /* 12.5 % less, 50 % more */
+        int ndiffer;
+    } cases[] = {
+        {"warmup", "\"warmup\":\"43750us\"", "\"warmup\":\"75ms\"", 1},
+        {"machine.costs.look", "\"look\":\"438ns\"", "\"look\":\"750ns\"", 2},
+        {"machine.power.active", "\"active\":4.375", "\"active\":7.5", 2},
+        {"machine.cstates.C6.exit", "\"exit\":\"116375ns\"", "\"exit\":\"199500ns\"", 2},
+        {"machine.cstates.1.power", "\"power\":0.875", "\"power\":1.5}", 2},
+        {"host.tick", "\"tick\":875", "\"tick\":1500", 1},
+        {"host.slice", "\"slice\":\"2450us\"", "\"slice\":\"4200us\"", 1},
+        {"vms.web.vcpus", "\"vcpus\":4", "\"vcpus\":8", 1},
+        {"vms.0.weight", "\"weight\":875", "\"weight\":1500", 1},
+        {"vms.web.idle.mwait-sched.sample-len", "\"sample-len\":\"8750us\"",
+         "\"sample-len\":\"15ms\"", 1},
+        {"vms.web.idle.slice", "\"slice\":\"43750ns\"", "\"slice\":\"75us\"", 1},
+        {"vms.web.guest.hz", "\"hz\":219", "\"hz\":375", 1},
+        {"vms.web.workload.tasks.server.start.uniform", "inline", "inline", 2},
+        {"vms.web.workload.tasks.0.program.0.loop.body.0.sleep.gamma.shape", "inline", "inline", 2},
+    };
+    const size_t n = sizeof(cases) / sizeof(cases[0]);
+    struct conf_errors e = {0};
+    char text[3000] = VARIED "vary:\n  by: [-12.5%, 50%]\n  paths:\n";
+
+    for (size_t i = 0; i < n; i++)
+        sprintf(text + strlen(text), "    - %s\n", cases[i].path);
+    struct sweep *s = read_good(text);
+    struct study *st = study_new(s, "1", "", &e);
+
+    cr_assert(st, "%s", e.n ? e.list[0].text : "none");
+    cr_expect(st->npoints == 1 + 2 * n);
+    cr_expect_str_eq(st->point[0].row.labels, "{\"vary\":\"none\"}");
+    for (size_t i = 0; i < 2 * n; i++) {
+        const char *want = i % 2 ? cases[i / 2].more : cases[i / 2].less;
+        const char *echo = st->point[i + 1].row.echo;
+        char label[200];
+
+        snprintf(label, sizeof(label), "%s %s", cases[i / 2].path, i % 2 ? "+50%" : "-12.5%");
+        cr_expect(echo_of(st, label) == echo, "%s is not point %zu", label, i + 1);
+        cr_expect(strstr(echo, want), "%s: no %s in %s", label, want, echo);
+        cr_expect(differences(st->point[0].row.echo, echo) == cases[i / 2].ndiffer,
+                  "%s: %d differences", label, differences(st->point[0].row.echo, echo));
+    }
+    study_free(st);
+    sweep_free(s);
+}
+
+/* What varies is the value that the other axes gave, in a workload that they chose. */
+Test(sweep, vary_comes_after_the_axes)
+{
+    struct conf_errors e = {0};
+    struct sweep *s =
+        read_good(VARIED "axes:\n  vms.web.workload: [redis-get, ping]\n"
+                         "  machine.costs.look: [200ns, {value: 600ns, label: slow}]\n"
+                         "vary:\n  by: [50%]\n"
+                         "  paths: [machine.costs.look, vms.web.workload.objects.devices.wire."
+                         "service.uniform]\n");
+    static const char *const want[][2] = {{"120000ns", "180000ns"}, {"1470000ns", "1530000ns"}};
+
+    cr_assert(s->npoints == 12 && s->naxes == 3);
+    for (size_t p = 0; p < 12; p++) {
+        struct conf_tree *t = sweep_tree(s, p, &e);
+        const struct conf_node *look =
+            conf_get(conf_get(conf_get(conf_root(t), "machine"), "costs"), "look");
+        const struct conf_node *web = conf_get(conf_root(t), "vms")->child[0];
+        const struct conf_node *range = conf_get(
+            conf_get(conf_get(conf_get(conf_get(conf_get(web, "workload"), "objects"), "devices"),
+                              "wire"),
+                     "service"),
+            "uniform");
+        const char *looks[] = {p % 6 < 3 ? "200ns" : "600ns", p % 6 < 3 ? "300ns" : "900ns"};
+
+        cr_expect_str_eq(look->text, looks[p % 3 == 1], "point %zu", p);
+        cr_expect(!range == (p % 3 != 2), "point %zu: only this one opens its workload", p);
+        if (range) {
+            cr_expect_str_eq(range->child[0]->text, p < 6 ? want[0][0] : want[1][0], "%zu", p);
+            cr_expect_str_eq(range->child[1]->text, p < 6 ? want[0][1] : want[1][1], "%zu", p);
+        }
+        conf_free(t);
+    }
+    cr_expect(e.n == 0, "%s", e.n ? e.list[0].text : "");
+    sweep_free(s);
+}
+
+Test(sweep, vary_leaves_out_what_is_not_there)
+{
+    struct conf_errors e = {0};
+    struct sweep *s =
+        read_good(VARIED "axes: {vms.web.idle: [hlt, mwait-sched], vms.web.start: [0, 1ms]}\n"
+                         "pair: [[vms.web.idle, vms.web.start]]\n"
+                         "vary: {by: [50%], paths: [vms.web.idle.slice, vms.web.start]}\n");
+    char *labels = all_labels(s);
+
+    cr_expect_str_eq(labels, "hlt,0,none mwait-sched,1ms,none "
+                             "mwait-sched,1ms,vms.web.idle.slice +50% "
+                             "mwait-sched,1ms,vms.web.start +50%");
+    cr_expect(s->axis[2].value[1].nleft == 1 && s->axis[2].value[2].nleft == 1);
+    struct conf_tree *t = sweep_tree(s, 2, &e);
+
+    cr_expect(t && e.n == 0);
+    cr_expect_str_eq(
+        conf_get(conf_get(conf_get(conf_get(conf_root(t), "vms")->child[0], "idle"), "mwait-sched"),
+                 "slice")
+            ->text,
+        "75000ns");
+    conf_free(t);
+    free(labels);
+    sweep_free(s);
+}
+
+/* Prices of the list are assumed or not by their last source, those of 0 have nothing to vary. */
+Test(sweep, assumed_costs)
+{
+    struct conf_errors e = {0};
+    bool seen[200] = {false};
+    size_t n = 0;
+
+    fake_file("near.yaml", "base: flat-8\ncosts: {exit: {value: 1us, source: assumed}, "
+                           "look: {value: 1us, source: measured}, wake: {value: 0, source: "
+                           "assumed}}\n");
+    struct sweep *s = read_good(
+        "base: {machine: {base: ./near.yaml, costs: {entry: 300ns, ipi_send: {value: 1us, source: "
+        "assumed; a guess}}}, duration: 1s, warmup: 50ms, vms: [{vcpus: 1, workload: ping}]}\n"
+        "vary: {by: [-50%, 20%], paths: assumed-costs}\n");
+
+    for (size_t i = 0; costs_params[i].name; i++) {
+        const char *name = costs_params[i].name;
+        const bool listed = strncmp(costs_params[i].source, "assumed", 7) == 0;
+        const bool want = strcmp(name, "exit") == 0 || strcmp(name, "entry") == 0 ||
+                          strcmp(name, "ipi_send") == 0 ||
+                          (listed && strcmp(name, "look") != 0 && strcmp(name, "wake") != 0 &&
+                           strcmp(costs_params[i].def, "0") != 0);
+        char label[100];
+
+        snprintf(label, sizeof(label), "machine.costs.%s -50%%", name);
+        for (size_t k = 1; k < s->npoints; k += 2)
+            seen[i] = seen[i] || strcmp(sweep_label(s, k, 0), label) == 0;
+        cr_expect(seen[i] == want, "%s", name);
+        n += want;
+    }
+    cr_expect(n > 20 && s->npoints == 1 + 2 * n, "%zu of %zu", n, s->npoints);
+    struct study *st = study_new(s, "1", "", &e);
+
+    cr_assert(st, "%s", e.n ? e.list[0].text : "none");
+    cr_expect(strstr(echo_of(st, "machine.costs.exit +20%"), "\"exit\":\"1200ns\""));
+    study_free(st);
+    sweep_free(s);
+
+    s = read_good("base: {machine: {base: flat-8, costs: {all_zero: on, look: 1us}}}\n"
+                  "vary: {by: [20%], paths: [assumed-costs]}\n");
+    /* What is no time is not made 0 by all_zero. */
+    cr_expect(s->npoints == 2 && strcmp(sweep_label(s, 1, 0), "machine.costs.look +20%") == 0);
     sweep_free(s);
 }
 

@@ -109,9 +109,8 @@ static void name_left_out(const struct sweep *s)
 
             if (v->nleft > 0)
                 fprintf(stderr,
-                        "tandem sweep: %zu point%s left out where '%s' does not exist or would "
-                        "stay as it is (%s=%s)\n",
-                        v->nleft, v->nleft == 1 ? "" : "s", v->path, s->axis[i].path, v->label);
+                        "tandem sweep: %zu point%s left out where nothing would change (%s=%s)\n",
+                        v->nleft, v->nleft == 1 ? "" : "s", s->axis[i].path, v->label);
         }
 }
 

@@ -149,8 +149,14 @@ static void read_cstates(struct machine_reader *r, const struct conf_node *n)
 {
     struct machine *m = r->m;
 
+    if (n->kind == CONF_SCALAR) {
+        cstates_by_name(m, n, r->e);
+        return;
+    }
     if (n->kind != CONF_SEQ || n->n > CSTATES_MAX) {
-        conf_error(r->e, n, "cstates is a list of at most %d C-states, the lightest first",
+        conf_error(r->e, n,
+                   "cstates is a list of at most %d C-states, the lightest first, or the name of a "
+                   "processor's table",
                    CSTATES_MAX);
         return;
     }

@@ -38,6 +38,8 @@ void scenario_read_policy(struct reader *r, const struct conf_node *n, enum poli
 bool machine_read(struct machine *m, const struct conf_node *n, const char *dir,
                   struct conf_errors *e);
 int machine_npcpus(const struct machine *m);
+/* scenario_cstates.c: the table called n->text. False with an error that names the nearest. */
+bool cstates_by_name(struct machine *m, const struct conf_node *n, struct conf_errors *e);
 
 /* scenario_host.c: host, pool, channel. After the machine. */
 void scenario_read_host(struct reader *r);

@@ -182,8 +182,12 @@ void sweep_free(struct sweep *s)
         return;
     for (size_t i = 0; i < s->naxes; i++) {
         for (size_t k = 0; k < s->axis[i].n; k++) {
-            free(s->axis[i].value[k].label);
-            free(s->axis[i].value[k].path);
+            struct sweep_value *v = &s->axis[i].value[k];
+
+            for (size_t m = 0; m < v->nvaried; m++)
+                free(v->varied[m].path);
+            free(v->varied);
+            free(v->label);
         }
         free(s->axis[i].value);
     }

@@ -9,8 +9,8 @@
  *  - a point is a number and costs no memory until its tree is asked for;
  *  - labels of an axis differ from each other, so labels tell points apart;
  *  - `vary` is an axis like any other, the last one: `none`, then each path with each percentage. A
- * point is left out where its scenario does not have the number, or where the number would stay as
- * it is (0, or a small whole number); a path that is nowhere is an error.
+ * point is left out where its scenario does not have the number (of a group of paths: any), or where
+ * it would stay as it is (0, or a small whole number); what is nowhere is an error.
  */
 #ifndef SIM_STUDY_SWEEP_H
 #define SIM_STUDY_SWEEP_H
@@ -20,17 +20,25 @@
 
 #define SWEEP_MAX_POINTS 1000000
 
+/* A number to be multiplied by 1 + percent / 100. */
+struct sweep_varied {
+    char *path;
+    const struct conf_node *node; /* where the path stands in the file */
+    double percent;
+};
+
 struct sweep_axis {
     const char *path; /* as written in the file */
     const struct conf_node *at;
     size_t group; /* axes with the same group move together */
-    bool varies;  /* made by `vary:`: its values change one number of the point each */
+    bool varies;  /* made by `vary:`: its values change one assumption each */
     size_t n;
     struct sweep_value {
-        const struct conf_node *node; /* of an axis that varies: where the path stands */
+        const struct conf_node *node; /* of an axis that varies: where it stands */
         char *label;
-        char *path; /* only of an axis that varies, NULL for `none` */
-        double percent;
+        /* only of an axis that varies: the numbers that are changed together; 0 for `none` */
+        struct sweep_varied *varied;
+        size_t nvaried;
         size_t nleft; /* points left out */
     } * value;
 };

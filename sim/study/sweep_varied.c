@@ -213,7 +213,7 @@ static bool fits(const struct sweep *s, const struct conf_tree *t, const char *p
 }
 
 static bool set_product(const struct sweep *s, struct conf_tree *t, const char *path,
-                        const struct conf_node *n, const struct sweep_value *v,
+                        const struct conf_node *n, const struct sweep_varied *v,
                         struct conf_errors *e)
 {
     struct product p = {.exact = NULL};
@@ -297,7 +297,7 @@ static void copy_lists(struct conf_tree *t, const struct conf_node *all, const c
 
 /* Everything but what is inside a workload stands in the scenario's echo, defaults included. */
 static bool vary_scenario(const struct sweep *s, struct conf_tree *t, const char *path,
-                          const struct sweep_value *v, struct conf_errors *e)
+                          const struct sweep_varied *v, struct conf_errors *e)
 {
     struct conf_errors mine = {0};
     struct scenario *sc = scenario_from_tree(t, s->base_file, &mine);
@@ -317,7 +317,7 @@ static bool vary_scenario(const struct sweep *s, struct conf_tree *t, const char
 }
 
 static bool vary_workload(const struct sweep *s, struct conf_tree *t, const char *part,
-                          const struct sweep_value *v, struct conf_errors *e)
+                          const struct sweep_varied *v, struct conf_errors *e)
 {
     open_workload(s, t, part, e);
 
@@ -326,11 +326,10 @@ static bool vary_workload(const struct sweep *s, struct conf_tree *t, const char
     return n && set_product(s, t, v->path, n, v, e);
 }
 
-bool sweep_apply_vary(const struct sweep *s, struct conf_tree *t, const struct sweep_value *v,
-                      struct conf_errors *e)
+/* False when there is no such number or it would stay as it is. */
+static bool vary_number(const struct sweep *s, struct conf_tree *t, const struct sweep_varied *v,
+                        struct conf_errors *e)
 {
-    if (!v->path)
-        return true;
     char *path = scenario_path(t, v->path), *workload = workload_part(path);
     const bool changes =
         workload ? vary_workload(s, t, workload, v, e) : vary_scenario(s, t, path, v, e);
@@ -338,4 +337,32 @@ bool sweep_apply_vary(const struct sweep *s, struct conf_tree *t, const struct s
     free(workload);
     free(path);
     return changes;
+}
+
+static bool can_vary(const struct sweep *s, const struct conf_tree *t, const struct sweep_varied *v)
+{
+    struct conf_errors mine = {0};
+    struct conf_tree *copy = conf_clone(t);
+    const bool changes = copy && vary_number(s, copy, v, &mine);
+
+    conf_free(copy);
+    conf_errors_free(&mine);
+    return changes;
+}
+
+bool sweep_apply_vary(const struct sweep *s, struct conf_tree *t, const struct sweep_value *v,
+                      struct conf_errors *e)
+{
+    size_t n = 0;
+
+    if (v->nvaried == 1)
+        return vary_number(s, t, &v->varied[0], e);
+    for (size_t i = 0; i < v->nvaried; i++)
+        if (can_vary(s, t, &v->varied[i])) {
+            vary_number(s, t, &v->varied[i], e);
+            n++;
+        }
+    for (size_t i = 0; n == 0 && i < v->nvaried; i++)
+        vary_number(s, t, &v->varied[i], e);
+    return n > 0 || v->nvaried == 0;
 }

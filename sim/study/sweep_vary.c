@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `vary:` of a sweep file: {by: [-50%, 50%], paths: [...]} becomes one axis. The word assumed-costs
- * among the paths stands for all prices of the machine whose source is an assumption.
+ * `vary:` of a sweep file: {by: [-50%, 50%], paths: [...]} becomes one axis. Among the paths, the
+ * word assumed-costs stands for all prices of the machine whose source is an assumption, and
+ * {label: L, paths: [...]} for one assumption that several numbers share.
  *
  * Always true: values are `none`, then path by path in the order of the file, each with every
  * percentage; assumed-costs comes in the order of the price list. What a path means is decided
@@ -20,17 +21,20 @@
 #define ASSUMED   "assumed-costs"
 
 static const char *const vary_keys[] = {"by", "paths"};
+static const char *const group_keys[] = {"label", "paths"};
 
 struct vary {
     struct sweep *s;
     struct conf_errors *e;
     double *by;
     size_t nby;
-    struct path {
-        char *text;
+    struct item {
+        char *label;
         const struct conf_node *at;
-    } * path;
-    size_t npaths;
+        struct sweep_varied *varied; /* without percent */
+        size_t n;
+    } * item;
+    size_t nitems;
 };
 
 /* --- by --- */
@@ -132,10 +136,28 @@ static void take_machine(struct prices *p, const struct conf_node *n, const char
     free(file);
 }
 
-static void add_path(struct vary *v, char *text, const struct conf_node *at)
+static void add_item(struct vary *v, const char *label, const struct conf_node *at)
 {
-    v->path = parts_grow(v->path, v->npaths, sizeof(*v->path));
-    v->path[v->npaths++] = (struct path){text, at};
+    v->item = parts_grow(v->item, v->nitems, sizeof(*v->item));
+    v->item[v->nitems++] = (struct item){.label = parts_copy(label), .at = at};
+}
+
+/* To the last item. */
+static void add_path(struct vary *v, const char *path, const struct conf_node *at)
+{
+    struct item *i = &v->item[v->nitems - 1];
+
+    i->varied = parts_grow(i->varied, i->n, sizeof(*i->varied));
+    i->varied[i->n++] = (struct sweep_varied){.path = parts_copy(path), .node = at};
+}
+
+static void add_cost(struct vary *v, const char *name, const struct conf_node *at)
+{
+    char *path = parts_format("machine.costs.%s", name);
+
+    add_item(v, path, at);
+    add_path(v, path, at);
+    free(path);
 }
 
 /* All of them but those that are 0, which stay 0. */
@@ -170,25 +192,57 @@ static void add_assumed(struct vary *v, const struct conf_node *at)
         const char *field = (const char *)&p.value + costs_params[i].offset;
 
         if (p.assumed[i] && *(const int64_t *)(const void *)field != 0)
-            add_path(v, parts_format("machine.costs.%s", costs_params[i].name), at);
+            add_cost(v, costs_params[i].name, at);
     }
     free(p.assumed);
 }
 
 /* --- paths --- */
 
-static void read_path(struct vary *v, const struct conf_node *n)
+/* NULL, and reported, when it is none. */
+static const char *path_of(struct vary *v, const struct conf_node *n)
 {
     const char *text = conf_str(n, v->e);
 
-    if (!text)
+    if (!text || !sweep_path_is_ours(text))
+        return text;
+    conf_error(v->e, n, "'%s' cannot be varied, it says which samples are drawn", text);
+    return NULL;
+}
+
+static void read_group(struct vary *v, const struct conf_node *n)
+{
+    const struct conf_node *label = conf_get(n, "label"), *paths = conf_get(n, "paths");
+    const char *text = label ? conf_str(label, v->e) : NULL;
+
+    conf_only_keys(n, group_keys, 2, "a group of paths", v->e);
+    if (!label || !paths || paths->kind != CONF_SEQ || paths->n == 0) {
+        conf_error(
+            v->e, n,
+            "paths that vary together are {label: NAME, paths: [...]}, with one path or more");
         return;
-    if (strcmp(text, ASSUMED) == 0)
+    }
+    add_item(v, text ? text : "", n);
+    for (size_t i = 0; i < paths->n; i++) {
+        const char *path = path_of(v, paths->child[i]);
+
+        if (path)
+            add_path(v, path, paths->child[i]);
+    }
+}
+
+static void read_item(struct vary *v, const struct conf_node *n)
+{
+    const char *path = n->kind == CONF_MAP ? NULL : path_of(v, n);
+
+    if (n->kind == CONF_MAP) {
+        read_group(v, n);
+    } else if (path && strcmp(path, ASSUMED) == 0) {
         add_assumed(v, n);
-    else if (sweep_path_is_ours(text))
-        conf_error(v->e, n, "'%s' cannot be varied, it says which samples are drawn", text);
-    else
-        add_path(v, parts_copy(text), n);
+    } else if (path) {
+        add_item(v, path, n);
+        add_path(v, path, n);
+    }
 }
 
 static void read_paths(struct vary *v, const struct conf_node *map)
@@ -202,12 +256,26 @@ static void read_paths(struct vary *v, const struct conf_node *map)
         return;
     }
     if (!list)
-        read_path(v, paths);
+        read_item(v, paths);
     for (size_t i = 0; list && i < paths->n; i++)
-        read_path(v, paths->child[i]);
+        read_item(v, paths->child[i]);
 }
 
 /* --- the axis --- */
+
+static struct sweep_value make_value(const struct item *item, double percent)
+{
+    struct sweep_value v = {.node = item->at, .nvaried = item->n};
+
+    v.label = parts_format("%s %+.6g%%", item->label, percent);
+    v.varied = parts_alloc(item->n, sizeof(*v.varied));
+    for (size_t i = 0; i < item->n; i++) {
+        v.varied[i] = item->varied[i];
+        v.varied[i].path = parts_copy(item->varied[i].path);
+        v.varied[i].percent = percent;
+    }
+    return v;
+}
 
 static bool make_axis(const struct vary *v, const struct conf_node *at)
 {
@@ -220,26 +288,23 @@ static bool make_axis(const struct vary *v, const struct conf_node *at)
     a += s->naxes;
     *a = (struct sweep_axis){.path = "vary", .at = at, .group = s->naxes, .varies = true};
     s->naxes++;
-    a->value = parts_alloc(1 + v->npaths * v->nby, sizeof(*a->value));
+    a->value = parts_alloc(1 + v->nitems * v->nby, sizeof(*a->value));
     a->value[a->n++] = (struct sweep_value){.node = at, .label = parts_copy("none")};
-    for (size_t i = 0; i < v->npaths; i++)
-        for (size_t k = 0; k < v->nby; k++) {
-            const struct path *p = &v->path[i];
-
-            a->value[a->n++] =
-                (struct sweep_value){.node = p->at,
-                                     .path = parts_copy(p->text),
-                                     .percent = v->by[k],
-                                     .label = parts_format("%s %+.6g%%", p->text, v->by[k])};
-        }
+    for (size_t i = 0; i < v->nitems; i++)
+        for (size_t k = 0; k < v->nby; k++)
+            a->value[a->n++] = make_value(&v->item[i], v->by[k]);
     return true;
 }
 
 static void vary_free(struct vary *v)
 {
-    for (size_t i = 0; i < v->npaths; i++)
-        free(v->path[i].text);
-    free(v->path);
+    for (size_t i = 0; i < v->nitems; i++) {
+        for (size_t k = 0; k < v->item[i].n; k++)
+            free(v->item[i].varied[k].path);
+        free(v->item[i].varied);
+        free(v->item[i].label);
+    }
+    free(v->item);
     free(v->by);
 }
 
@@ -267,7 +332,7 @@ bool sweep_read_vary(struct sweep *s, const struct conf_node *map, struct conf_e
 
 /* --- points without it --- */
 
-/* A path that no point has is a slip of the pen: told as at the first point. */
+/* What no point has is a slip of the pen: told as at the first point. */
 static void report_nowhere(const struct sweep *s, size_t first, const struct sweep_value *v,
                            struct conf_errors *e)
 {
@@ -283,7 +348,7 @@ static void report_nowhere(const struct sweep *s, size_t first, const struct swe
 static bool varies_at(const struct sweep *s, size_t point, const struct sweep_value *v)
 {
     struct conf_errors mine = {0};
-    struct conf_tree *t = v->path ? sweep_tree_before_vary(s, point, &mine) : NULL;
+    struct conf_tree *t = v->nvaried > 0 ? sweep_tree_before_vary(s, point, &mine) : NULL;
     const bool changes = !t || sweep_apply_vary(s, t, v, &mine);
 
     conf_free(t);

@@ -339,22 +339,26 @@ Test(sweep, vary_leaves_out_what_is_not_there)
     struct sweep *s =
         read_good(VARIED "axes: {vms.web.idle: [hlt, mwait-sched], vms.web.start: [0, 1ms]}\n"
                          "pair: [[vms.web.idle, vms.web.start]]\n"
-                         "vary: {by: [50%], paths: [vms.web.idle.slice, vms.web.start]}\n");
+                         "vary: {by: [50%], paths: [vms.web.idle.slice, vms.web.start, "
+                         "{label: both, paths: [vms.web.weight, vms.web.idle.slice]}]}\n");
     char *labels = all_labels(s);
 
-    cr_expect_str_eq(labels, "hlt,0,none mwait-sched,1ms,none "
+    cr_expect_str_eq(labels, "hlt,0,none hlt,0,both +50% mwait-sched,1ms,none "
                              "mwait-sched,1ms,vms.web.idle.slice +50% "
-                             "mwait-sched,1ms,vms.web.start +50%");
+                             "mwait-sched,1ms,vms.web.start +50% mwait-sched,1ms,both +50%");
     cr_expect(s->axis[2].value[1].nleft == 1 && s->axis[2].value[2].nleft == 1);
-    struct conf_tree *t = sweep_tree(s, 2, &e);
+    for (size_t p = 0; p < s->npoints; p++) {
+        struct conf_tree *t = sweep_tree(s, p, &e);
+        const struct conf_node *web = conf_get(conf_root(t), "vms")->child[0];
+        const struct conf_node *slice =
+            conf_get(conf_get(conf_get(web, "idle"), "mwait-sched"), "slice");
 
-    cr_expect(t && e.n == 0);
-    cr_expect_str_eq(
-        conf_get(conf_get(conf_get(conf_get(conf_root(t), "vms")->child[0], "idle"), "mwait-sched"),
-                 "slice")
-            ->text,
-        "75000ns");
-    conf_free(t);
+        cr_expect_str_eq(conf_get(web, "weight")->text, p == 1 || p == 5 ? "1500" : "1000");
+        cr_expect(!slice == (p != 3 && p != 5), "point %zu", p);
+        cr_expect(!slice || strcmp(slice->text, "75000ns") == 0, "%s", slice->text);
+        conf_free(t);
+    }
+    cr_expect(e.n == 0, "%s", e.n ? e.list[0].text : "");
     free(labels);
     sweep_free(s);
 }

@@ -81,6 +81,27 @@ static ns_t sum_of(const struct account *a)
     return sum;
 }
 
+/* Empty and held time is time in C-states; spins with exits are counted. */
+static void check_idle(const struct world *w)
+{
+    int trapping = 0;
+
+    for (int i = 0; i < w->host->npcpus; i++) {
+        const struct xpcpu *p = &w->pcpu[i];
+        const ns_t resting = p->acct.term[TERM_IDLE] + p->acct.term[TERM_HELD];
+        ns_t sum = 0;
+
+        trapping += watch_trapping(p) != NULL;
+        for (int c = 0; c < w->conf.ncstates; c++)
+            sum += p->cstate_time[c];
+        CHECK(sum == resting || w->conf.host_ncstates == 0,
+              "pcpu %d: %lld ns in C-states, but %lld ns empty or held", i, (long long)sum,
+              (long long)resting);
+    }
+    CHECK(trapping == w->ntrapping, "%d vCPUs spin with exits, %d are counted", trapping,
+          w->ntrapping);
+}
+
 /* After world_settle: every account adds up to the elapsed time, and steal is run-queue wait. */
 void world_check(struct world *w)
 {
@@ -92,6 +113,7 @@ void world_check(struct world *w)
         CHECK(sum == elapsed, "pcpu %d: its time adds up to %lld of %lld ns", i, (long long)sum,
               (long long)elapsed);
     }
+    check_idle(w);
     for (int i = 0; i < w->nvms; i++) {
         guest_check(w->vm[i].guest);
         for (int j = 0; j < w->vm[i].nvcpus; j++) {

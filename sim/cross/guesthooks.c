@@ -20,13 +20,13 @@ static void interrupt_running(struct xvcpu *x, ns_t exit_cost, enum exit_reason 
     const bool exits = exit_cost >= 0 && !(x->planned && x->committed && x->plan.in_host);
 
     x->via = via;
+    /* A store has waited for the C-state already. */
+    if (via != VIA_STORE)
+        gcpu_charge(x->g, idle_hold_exit(x), 0);
     if (exits) {
         gcpu_charge(x->g, exit_cost, 0);
         count_exit(x, why);
     }
-    /* A store has waited for the C-state already. */
-    if (x->planned && x->committed && x->plan.act == IDLE_HOLD && via != VIA_STORE)
-        gcpu_charge(x->g, x->world->conf.cstate[x->plan.cstate].exit_latency, 0);
     x->woken = x->planned;
     if (x->planned && x->committed && !gcpu_has_work(x->g))
         gcpu_look_round(x->g);
@@ -41,7 +41,7 @@ void vcpu_interrupt(struct xvcpu *x, ns_t exit_cost, enum exit_reason why, enum 
         interrupt_running(x, exit_cost, why, via);
         return;
     }
-    if (x->v->state == VCPU_BLOCKED && x->v->pcpu >= 0)
+    if (x->v->pcpu >= 0)
         host_entry(xpcpu_of(x)); /* it reaches the pCPU where x waits */
     x->pending_irq = true;
     if (x->v->state == VCPU_BLOCKED && !(x->planned && x->plan.irq_waits))
@@ -68,7 +68,9 @@ static void store_arrival(struct xvcpu *x)
     } else if (x->g->on) {
         gcpu_kick(x->g);
     } else if (x->v->state == VCPU_BLOCKED && x->ipi_scans) {
-        host_entry(xpcpu_of(x));
+        /* If that spin has ended, the exit that ended it has scanned. */
+        if (watch_trapping(&x->world->pcpu[x->scan_pcpu]))
+            host_entry(&x->world->pcpu[x->scan_pcpu]);
     } else if (x->v->state == VCPU_BLOCKED && !watch_compares(x)) {
         xpcpu_visit(xpcpu_of(x), 0);
         if (x->v->state == VCPU_BLOCKED)
@@ -197,7 +199,7 @@ static void poke(void *arg, struct gcpu *from, struct gcpu *to, enum poke_kind k
         watch_pulse(x, at, length);
     else if (kind == POKE_SAME && watch_compares(x))
         x->waits.missed++;
-    if (x->plan.act != IDLE_SPIN && !event_armed(&x->ipi))
+    if ((x->plan.act != IDLE_SPIN || kind == POKE_FLAG) && !event_armed(&x->ipi))
         store_seen(x, at);
 }
 

@@ -108,7 +108,7 @@ static void leaving(void *arg, struct pcpu *p, struct vcpu *v, enum stop_why why
     struct world *w = arg;
     struct xvcpu *x = v->owner;
     const ns_t now = w->engine->now;
-    const bool in_host = x->planned && x->committed && x->plan.in_host;
+    const bool in_host = idle_in_host(x);
 
     gcpu_pause(x->g);
     /* What the hypervisor has not finished here delays whoever comes next. */
@@ -150,8 +150,9 @@ void xpcpu_choose_cstate(struct xpcpu *p)
     const ns_t now = p->world->engine->now;
     ns_t spell = p->avg_idle;
 
-    if (p->next_look > now && p->next_look - now < spell)
-        spell = p->next_look - now;
+    for (const struct xvcpu *x = p->looked; x; x = x->look_next)
+        if (x->until.time - now - p->owed < spell)
+            spell = x->until.time - now - p->owed;
     p->cstate = c->host_ncstates > 0 ? 0 : -1;
     for (int i = 1; i < c->host_ncstates; i++)
         if (c->cstate[i].residency <= spell)
@@ -178,11 +179,13 @@ static void tick(void *arg, struct pcpu *p, struct vcpu *v)
     struct xvcpu *x = v->owner;
     struct xpcpu *xp = &w->pcpu[p->id];
 
-    count_exit(x, EXIT_PREEMPT);
+    if (idle_in_host(x))
+        host_entry(xp);
+    else
+        count_exit(x, EXIT_PREEMPT);
     x->ticked_at = w->engine->now;
+    gcpu_charge(x->g, idle_hold_exit(x), 0);
     gcpu_charge(x->g, w->costs->host_tick + (w->channel_used ? w->costs->publish : 0), 0);
-    if (x->planned && x->committed && x->plan.act == IDLE_HOLD)
-        gcpu_charge(x->g, w->conf.cstate[x->plan.cstate].exit_latency, 0);
     publish_pcpu(xp);
     exchange(x);
 }
@@ -224,10 +227,7 @@ static void rehomed(void *arg, struct vcpu *v)
     struct xvcpu *x = v->owner;
 
     (void)arg;
-    if (!x->watch_in)
-        return;
-    watch_remove(x);
-    watch_add(x);
+    watch_moved(x);
 }
 
 static void count(void *arg, const char *name)

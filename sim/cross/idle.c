@@ -267,6 +267,14 @@ void idle_keep_flush(struct xvcpu *x)
     }
 }
 
+ns_t idle_hold_exit(struct xvcpu *x)
+{
+    if (!x->planned || !x->committed || x->plan.act != IDLE_HOLD)
+        return 0;
+    gcpu_settle(x->g);
+    return x->g->hyp || x->g->ovh ? 0 : x->world->conf.exit_latency[x->plan.cstate];
+}
+
 void idle_keep_ends(struct xvcpu *x)
 {
     if (x->committed && x->plan.act == IDLE_SPIN && x->plan.traps)
@@ -290,8 +298,7 @@ static void replan(struct xvcpu *x, struct idle_plan plan, const char *op)
 
     plan_check(x, &plan, op);
     gcpu_settle(x->g);
-    if (x->plan.act == IDLE_HOLD && x->committed)
-        gcpu_charge(x->g, x->world->conf.cstate[x->plan.cstate].exit_latency, 0);
+    gcpu_charge(x->g, idle_hold_exit(x), 0);
     end_keeping(x);
     x->plan = plan;
     x->committed = false;

@@ -60,7 +60,28 @@ void watch_add(struct xvcpu *x)
     x->world->nwatching++;
 }
 
-void watch_remove(struct xvcpu *x)
+static void look_add(struct xvcpu *x)
+{
+    struct xpcpu *p = xpcpu_of(x);
+
+    x->look_next = p->looked;
+    x->look_link = &p->looked;
+    if (p->looked)
+        p->looked->look_link = &x->look_next;
+    p->looked = x;
+}
+
+static void look_remove(struct xvcpu *x)
+{
+    if (!x->look_link)
+        return;
+    *x->look_link = x->look_next;
+    if (x->look_next)
+        x->look_next->look_link = x->look_link;
+    x->look_link = NULL;
+}
+
+static void list_remove(struct xvcpu *x)
 {
     if (!x->watch_in)
         return;
@@ -70,6 +91,24 @@ void watch_remove(struct xvcpu *x)
     x->watch_in->n--;
     x->world->nwatching--;
     x->watch_in = NULL;
+}
+
+void watch_remove(struct xvcpu *x)
+{
+    look_remove(x);
+    list_remove(x);
+}
+
+void watch_moved(struct xvcpu *x)
+{
+    if (x->look_link) {
+        look_remove(x);
+        look_add(x);
+    }
+    if (x->watch_in) {
+        list_remove(x);
+        watch_add(x);
+    }
 }
 
 bool watch_compares(const struct xvcpu *x)
@@ -108,13 +147,24 @@ void watch_count_missed(struct world *w)
 }
 
 /* Does the word differ from what it was when the wait began? */
-static bool differs(const struct xvcpu *x)
+static bool word_differs(const struct xvcpu *x)
 {
-    if (x->flag || x->pending_irq)
+    if (x->flag)
         return true;
     if (x->pulse_open && x->world->engine->now < x->pulse_until)
         return true;
     return gcpu_word_set(x->g) && x->vm->guest->conf.wake_word == WORD_FLAG;
+}
+
+static bool differs(const struct xvcpu *x)
+{
+    return x->pending_irq || word_differs(x);
+}
+
+/* An interrupt that waited for a look is no satisfied wait. */
+static enum idle_via found(const struct xvcpu *x, enum idle_via via)
+{
+    return word_differs(x) ? via : VIA_IRQ;
 }
 
 ns_t xpcpu_work(struct xpcpu *p, ns_t cost)
@@ -137,12 +187,13 @@ ns_t xpcpu_visit(struct xpcpu *p, ns_t cost)
 {
     const struct costs *c = p->world->costs;
     struct xvcpu *x = p->p->curr ? p->p->curr->owner : NULL;
+    const bool exits = x && !idle_in_host(x);
     ns_t done;
 
-    if (x && x->planned && x->committed && x->plan.act == IDLE_HOLD)
-        cost += p->world->conf.cstate[x->plan.cstate].exit_latency;
-    done = xpcpu_work(p, x ? cost + c->exit + c->entry : cost);
-    if (x)
+    if (exits)
+        cost += c->exit + c->entry + idle_hold_exit(x);
+    done = xpcpu_work(p, cost);
+    if (exits)
         count_exit(x, EXIT_IRQ);
     else
         host_entry(p);
@@ -191,7 +242,7 @@ static void mark_one(struct xvcpu *x, bool boost)
     }
     if (boost)
         host_boost(h, x->v);
-    if (boost && x->vm->mark_by->v->pcpu == x->v->pcpu)
+    if (boost && x->vm->mark_by->in_group && x->vm->mark_by->v->pcpu == x->v->pcpu)
         host_boost(h, x->vm->mark_by->v); /* whose wait was satisfied comes before the others */
 }
 
@@ -292,15 +343,14 @@ void watch_self_found(struct xvcpu *x)
 
 void watch_arm(struct xvcpu *x, ns_t from)
 {
-    struct xpcpu *p = xpcpu_of(x);
-    const ns_t floor = x->world->costs->timer_floor, now = x->world->engine->now;
+    const ns_t floor = x->world->costs->timer_floor;
     const ns_t soonest = from + (floor > 0 ? floor : 1);
 
     if (x->plan.until < soonest)
         x->plan.until = soonest;
-    if (p->next_look <= now || x->plan.until < p->next_look)
-        p->next_look = x->plan.until;
     engine_arm(x->world->engine, &x->until, x->plan.until);
+    if (x->plan.until != NS_NEVER && !x->look_link)
+        look_add(x);
 }
 
 /* The next look, counted from the end of this one; no host timer is shorter than its floor. The pCPU
@@ -320,11 +370,25 @@ static void look_again(struct xvcpu *x, ns_t took)
 /* The vCPU is switched in: to look at its word itself, or to wait in another way. */
 static void send_in(struct xvcpu *x, bool looks)
 {
+    x->committed = x->committed && looks; /* else the plan is not the one that was carried out */
     x->self_looks = looks;
     x->woken = looks;
     x->via = VIA_LOOK;
     watch_remove(x);
     host_wake(x->world->host, x->v, WAKE_LOOK);
+}
+
+/* The plan changes while x waits: it may be scanned by others from now on. */
+static void next_watch(struct xvcpu *x, struct idle_plan plan)
+{
+    const bool other_set = x->watch_in && plan.set != x->plan.set;
+
+    if (other_set)
+        list_remove(x);
+    x->plan = plan;
+    if (other_set && plan.act == IDLE_WATCH)
+        watch_add(x);
+    idle_view(x, plan.view);
 }
 
 void watch_look(struct xvcpu *x)
@@ -343,14 +407,13 @@ void watch_look(struct xvcpu *x)
     if (x->v->state != VCPU_BLOCKED)
         return; /* the same visit has seen and woken it */
     if (differs(x)) {
-        idle_wake(x, VIA_LOOK);
+        idle_wake(x, found(x, VIA_LOOK));
         return;
     }
     x->waits.looks_empty++;
     idle_tell_use(x);
     plan = idle_expired(x);
-    x->plan = plan;
-    idle_view(x, plan.view);
+    next_watch(x, plan);
     if (plan.act != IDLE_WATCH)
         send_in(x, false);
     else
@@ -370,7 +433,7 @@ static ns_t scan_list(struct world *w, struct watch_list *l)
         x->waits.scanned++;
         if (!differs(x))
             continue;
-        idle_wake(x, VIA_SCAN);
+        idle_wake(x, found(x, VIA_SCAN));
         if (next && next->watch_in != l)
             next = l->first; /* a VM-wide wake-up took it */
     }
@@ -399,19 +462,20 @@ void watch_scan(struct xpcpu *p)
 
 /* -- spinners with exits: each turn is an entry, and no event is spent on it -- */
 
-static const struct xvcpu *trapping(const struct xpcpu *p)
+const struct xvcpu *watch_trapping(const struct xpcpu *p)
 {
     const struct xvcpu *s = p->p->curr ? p->p->curr->owner : NULL;
 
     return s && s->planned && s->committed && s->plan.act == IDLE_SPIN && s->plan.traps ? s : NULL;
 }
 
-static void scan_at(struct xvcpu *x, ns_t at)
+static void scan_at(struct xvcpu *x, const struct xvcpu *spinner, ns_t at)
 {
-    if (event_armed(&x->ipi) && x->ipi.time <= at)
+    if (event_armed(&x->ipi) && (!x->ipi_is_store || x->ipi.time <= at))
         return;
     x->ipi_is_store = true;
     x->ipi_scans = true;
+    x->scan_pcpu = spinner->v->pcpu;
     engine_arm(x->world->engine, &x->ipi, at);
 }
 
@@ -421,19 +485,19 @@ void watch_spinners(struct xvcpu *x, ns_t at)
     const struct xpcpu *p = xpcpu_of(x);
     const int set = (int)x->plan.set;
     const struct cpumask *span;
-    ns_t soonest = NS_NEVER;
+    const struct xvcpu *first = NULL;
 
     if (!x->watch_in || w->ntrapping == 0)
         return;
     span = w->topo->span[set_level[set]][unit_of(p, set)];
     for (int i = cpumask_next(span, 0); i >= 0; i = cpumask_next(span, i + 1)) {
-        const struct xvcpu *s = trapping(&w->pcpu[i]);
+        const struct xvcpu *s = watch_trapping(&w->pcpu[i]);
 
-        if (s && idle_turn_end(s, at) < soonest)
-            soonest = idle_turn_end(s, at);
+        if (s && (!first || idle_turn_end(s, at) < idle_turn_end(first, at)))
+            first = s;
     }
-    if (soonest != NS_NEVER)
-        scan_at(x, soonest);
+    if (first)
+        scan_at(x, first, idle_turn_end(first, at));
 }
 
 void watch_spinner_begins(struct xvcpu *s)
@@ -447,6 +511,6 @@ void watch_spinner_begins(struct xvcpu *s)
 
         for (struct xvcpu *x = l->first; x; x = x->watch_next)
             if (differs(x))
-                scan_at(x, idle_turn_end(s, w->engine->now + 1));
+                scan_at(x, s, idle_turn_end(s, w->engine->now + 1));
     }
 }

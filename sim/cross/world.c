@@ -255,7 +255,9 @@ static void forget(struct world *w)
             x->work_at_entry -= x->g->acct.term[TERM_WORK];
             x->used_before += x->g->acct.term[TERM_WORK] + x->g->acct.term[TERM_OVERHEAD] +
                               x->g->acct.term[TERM_LOCKSPIN];
-            x->kept_from -= x->g->acct.term[x->plan.act == IDLE_HOLD ? TERM_HELD : TERM_IDLESPIN];
+            if (x->committed)
+                x->kept_from -=
+                    x->g->acct.term[x->plan.act == IDLE_HOLD ? TERM_HELD : TERM_IDLESPIN];
             memset(&x->waits, 0, sizeof(x->waits));
             x->split_seen = 0;
             x->active_since = -1;

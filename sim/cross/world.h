@@ -70,8 +70,11 @@ struct xvcpu {
     struct event until; /* limit of the idle plan, or next look */
     struct xvcpu *watch_next, **watch_link;
     struct watch_list *watch_in; /* scanned there, NULL */
-    bool flag;                   /* its word was set by a store that stands for no work */
-    bool pulse_open;             /* its word changed, and will change back or has */
+    struct xvcpu *look_next,
+        **look_link; /* others that are looked at on this pCPU; NULL: not looked at */
+    int scan_pcpu;   /* ipi_scans: where the entry is */
+    bool flag;       /* its word was set by a store that stands for no work */
+    bool pulse_open; /* its word changed, and will change back or has */
     ns_t pulse_until;
     ns_t unseen_since; /* work there, not noticed; -1 */
     ns_t active_since; /* first work after a long idle episode, while gathered; -1 */
@@ -102,10 +105,10 @@ struct xpcpu {
     ns_t owed;                     /* hypervisor work that nobody on it has paid yet */
     ns_t cstate_time[CSTATES_MAX]; /* empty, or held by an idle guest */
     int cstate;
-    ns_t next_look; /* earliest look known to be due here; past = none */
-    int wanting;    /* vCPUs here whose guest is busy */
-    bool hot;       /* executes, not in a C-state: slows its siblings */
-    int pinned;     /* vCPUs that may run nowhere else */
+    struct xvcpu *looked; /* vCPUs whose looks are due here */
+    int wanting;          /* vCPUs here whose guest is busy */
+    bool hot;             /* executes, not in a C-state: slows its siblings */
+    int pinned;           /* vCPUs that may run nowhere else */
 };
 
 struct xvm {
@@ -276,6 +279,17 @@ void watch_group_ran(struct xvcpu *x);
 ns_t xpcpu_work(struct xpcpu *p, ns_t cost);
 /* The same, and the way in and out: an exit of who runs there, or out of the C-state. */
 ns_t xpcpu_visit(struct xpcpu *p, ns_t cost);
+/* What it costs to leave the C-state that x holds now: nothing while its pCPU works for the host. */
+ns_t idle_hold_exit(struct xvcpu *x);
+/* Is x polled for by the host, which no visit has to interrupt? */
+static inline bool idle_in_host(const struct xvcpu *x)
+{
+    return x->planned && x->committed && x->plan.in_host && x->plan.act == IDLE_SPIN;
+}
+/* The vCPU that spins with exits on p, NULL. */
+const struct xvcpu *watch_trapping(const struct xpcpu *p);
+/* x, BLOCKED, waits on another pCPU now. */
+void watch_moved(struct xvcpu *x);
 /* Does a comparison of values decide whether x is woken? */
 bool watch_compares(const struct xvcpu *x);
 /* A store to x's word is done at `at`: spinners with exits scan at the end of their turn. */

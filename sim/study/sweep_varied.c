@@ -280,16 +280,17 @@ static void open_workload(const struct sweep *s, struct conf_tree *t, const char
     free(dir);
 }
 
-/* Lists that the tree does not have, as the C-states of a named machine, are set whole before one
- * of their elements is. */
+/* Lists that the tree does not spell out, as the C-states of a named machine, are set whole before
+ * one of their elements is. */
 static void copy_lists(struct conf_tree *t, const struct conf_node *all, const char *path,
                        struct conf_errors *e)
 {
     for (const char *dot = strchr(path, '.'); dot; dot = strchr(dot + 1, '.')) {
         char *part = parts_format("%.*s", (int)(dot - path), path);
         const struct conf_node *n = find(all, part, NULL, NULL);
+        const struct conf_node *here = find(conf_root(t), part, NULL, NULL);
 
-        if (n && n->kind == CONF_SEQ && !find(conf_root(t), part, NULL, NULL))
+        if (n && n->kind == CONF_SEQ && (!here || here->kind != CONF_SEQ))
             scenario_set_node(t, part, n, e);
         free(part);
     }

@@ -229,7 +229,7 @@ Test(idle_watch, its_timer_interrupts_whoever_runs)
 
 /*
  * A timer of v1 at 3000.
- * It waits: the look of 3397 finds it. v1 in: 124, 13 + 11, inject 17; 3562: its task works.
+ * It waits: the look of 3397 finds it, which is no satisfied wait of the VM. v1 in: 124, 13 + 11, inject 17; 3562: its task works.
  * It does not: v1 is READY at once. C-state 101, 13 + 11, inject 17.
  */
 Test(idle_watch, interrupts_that_wait)
@@ -244,7 +244,7 @@ Test(idle_watch, interrupts_that_wait)
         il.vcpus = 2;
         v = il_run_pair("5us", "", "4us");
         EXPECT_NS(time_of("wake v1 by timer", 200), waits ? -1 : 3000);
-        EXPECT_NS(time_of("wake v1 by look", 200), waits ? 3397 : -1);
+        EXPECT_NS(time_of("wake v1 by irq", 200), waits ? 3397 : -1);
         EXPECT_NS(time_of("v1 READY", 200), waits ? 3397 : 3000);
         EXPECT_NS(time_of("v1 mark", 200), waits ? 3397 + 165 : 3000 + 142);
         EXPECT_NS(il_ns(v, 1, METRIC_UNSEEN, 8000), waits ? 397 : 0);

@@ -361,6 +361,17 @@ Test(sweep, vary_leaves_out_what_is_not_there)
     cr_expect(e.n == 0, "%s", e.n ? e.list[0].text : "");
     free(labels);
     sweep_free(s);
+
+    /* A table of C-states by name is spelled out before one of its numbers changes. */
+    s = read_good("base: {machine: {base: flat-8, cstates: icx}, duration: 1s, warmup: 50ms, vms: "
+                  "[{vcpus: 1, workload: ping}]}\n"
+                  "vary: {by: [50%], paths: [machine.cstates.C6.exit]}\n");
+    struct study *st = study_new(s, "1", "", &e);
+
+    cr_assert(st, "%s", e.n ? e.list[0].text : "none");
+    cr_expect(differences(st->point[0].row.echo, st->point[1].row.echo) == 1);
+    study_free(st);
+    sweep_free(s);
 }
 
 /* Prices of the list are assumed or not by their last source, those of 0 have nothing to vary. */

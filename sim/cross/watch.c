@@ -251,12 +251,19 @@ void watch_mark(struct engine *e, struct event *ev)
     struct xvm *vm = container_of(ev, struct xvm, mark);
     struct xvcpu *x;
 
-    while (vm->mark_left > 0 && !vm->vcpu[vm->mark_next].to_mark)
+    for (int i = 0; !vm->vcpu[vm->mark_next].to_mark; i++) {
+        CHECK(i < vm->nvcpus, "vm%d: %d vCPUs are to be marked, none is known", vm->index,
+              vm->mark_left);
         vm->mark_next = (vm->mark_next + 1) % vm->nvcpus;
+    }
     x = &vm->vcpu[vm->mark_next];
     mark_one(x, vm->mark_boost);
-    if (--vm->mark_left > 0)
+    if (--vm->mark_left > 0) {
         engine_arm(e, ev, e->now + vm->world->costs->wake_mark);
+        return;
+    }
+    vm->vm_marks++;
+    vm->mark_time += e->now - vm->mark_since;
 }
 
 /* Marks the VM's other vCPUs one after the other, which keeps the pCPU that noticed busy that long. */
@@ -276,7 +283,9 @@ static void wake_vm(struct xvcpu *by, struct xpcpu *at, bool boost)
     for (int i = 0; i < vm->nvcpus; i++) {
         struct xvcpu *x = &vm->vcpu[i];
 
-        if (x == by || x->to_mark || (!waits(x) && (x->v->state != VCPU_READY || !boost)))
+        /* Who has been marked and has not run since needs no second mark. */
+        if (x == by || x->to_mark || x->in_group ||
+            (!waits(x) && (x->v->state != VCPU_READY || !boost)))
             continue;
         x->to_mark = true;
         group_add(x);
@@ -289,11 +298,10 @@ static void wake_vm(struct xvcpu *by, struct xpcpu *at, bool boost)
     done = xpcpu_work(at, marked * each);
     if (vm->mark_left == 0) {
         vm->mark_next = by->g->id;
+        vm->mark_since = e->now + done - marked * each;
         engine_arm(e, &vm->mark, e->now + done - (marked - 1) * each);
     }
     vm->mark_left += marked;
-    vm->vm_marks++;
-    vm->mark_time += marked * each;
 }
 
 static enum idle_wake ask_whom(struct xvcpu *x, enum idle_via via)

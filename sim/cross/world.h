@@ -126,6 +126,7 @@ struct xvm {
     ns_t window_work; /* at the start of the fairness window */
     struct hist idle_length, unseen, vm_wake, split, reaction;
     uint64_t vm_wakes;
+    ns_t mark_since;   /* when the marking under way began */
     ns_t mark_time;    /* of VM-wide wake-ups */
     struct event mark; /* a VM-wide wake-up goes from vCPU to vCPU */
     int mark_next, mark_left;

@@ -147,8 +147,8 @@ Test(summary, percentiles_come_from_the_merged_histogram)
 
 Test(metrics, the_register_is_sound)
 {
-    static const char *const unit_end[][2] = {
-        {"us", "_us"}, {"ns", "_ns"}, {"1/s", "_per_s"}, {"J", "_j"}, {"W", "_w"}, {"1", ""}};
+    static const char *const unit_end[][2] = {{"us", "_us"}, {"ns", "_ns"}, {"1/s", "_per_s"},
+                                              {"J", "_j"},   {"W", "_w"},   {"1", ""}};
     char *text = NULL;
     size_t len, lines = 0;
 

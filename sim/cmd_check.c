@@ -13,8 +13,9 @@
 static const char help[] =
     "usage: tandem check FILE...\n"
     "\n"
-    "Reads scenarios (key vms), sweeps (key base), workloads (key tasks) and machines (key "
-    "topology)\n"
+    "Reads scenarios (key vms), sweeps (key base), workloads (key tasks) and machines (a "
+    "topology,\n"
+    "or a base with costs, cstates, power, smt or mhz)\n"
     "and reports every fault of each file. Of a sweep all points are checked. Runs nothing.\n"
     "\n"
     "exit status: 0 all files are sound, 2 at least one is not, 3 one cannot be read\n"
@@ -81,6 +82,16 @@ static void check_machine(const char *file, struct conf_errors *e, char what[80]
     conf_free(t);
 }
 
+static bool is_machine(const struct conf_node *root)
+{
+    static const char *const KEYS[] = {"topology", "costs", "cstates", "power", "smt", "mhz"};
+
+    for (size_t i = 0; i < sizeof(KEYS) / sizeof(KEYS[0]); i++)
+        if (conf_get(root, KEYS[i]))
+            return true;
+    return false;
+}
+
 static bool check_file(const char *file, bool quiet)
 {
     struct conf_errors e = {0};
@@ -91,12 +102,12 @@ static bool check_file(const char *file, bool quiet)
     if (t) {
         const struct conf_node *root = conf_root(t);
 
-        if (conf_get(root, "axes") || conf_get(root, "vary"))
-            check_sweep(file, &e, what);
-        else if (conf_get(root, "tasks"))
+        if (conf_get(root, "tasks"))
             check_workload(file, &e, what);
-        else if (conf_get(root, "topology") || conf_get(root, "costs"))
+        else if (is_machine(root))
             check_machine(file, &e, what);
+        else if (conf_get(root, "base"))
+            check_sweep(file, &e, what);
         else
             check_scenario(t, file, &e, what);
         conf_free(t);

@@ -84,6 +84,21 @@ static void read_pin(struct reader *r, int i)
     vm->pin_one = r->s->placement == PLACE_PINNED || vm->npin == (size_t)vm->vcpus;
 }
 
+/* Parameters that do not fit each other or the machine. */
+static void check_idle(struct reader *r, int i)
+{
+    const struct vm_spec *vm = &r->s->vm[i];
+    const struct idle_ops *ops = vm->idle.ops;
+    const struct conf_node *n = entry_key(r, i, "idle");
+    const char *fault;
+
+    if (!ops || !ops->check || !vm->idle.params || !r->machine_read)
+        return;
+    fault = ops->check(vm->idle.params, r->s->machine.ncstates);
+    if (fault)
+        conf_error(r->e, n ? n : r->note[i].node, "%s: %s", ops->head.name, fault);
+}
+
 static void read_guest(struct reader *r, int i)
 {
     static const char *const NAMES[] = {"policy"};
@@ -97,6 +112,7 @@ static void read_guest(struct reader *r, int i)
     parts_read_rows(guest_params, &vm->guest_conf, n, NAMES, 1, "guest", r->e);
     scenario_read_policy(r, conf_get(n, "policy"), POLICY_GUEST, "bare", &vm->guest);
     scenario_read_policy(r, entry_key(r, i, "idle"), POLICY_IDLE, "hlt", &vm->idle);
+    check_idle(r, i);
 }
 
 static void read_times(struct reader *r, int i)
@@ -395,6 +411,26 @@ static void read_oversubscription(struct reader *r)
         resolve_fill(r, n, &f);
 }
 
+/* Gathering moves vCPUs between pCPUs: somebody must have two to choose from. */
+static void check_gather(struct reader *r)
+{
+    const struct scenario *s = r->s;
+    const struct conf_node *n = conf_get(conf_get(r->root, "host"), "gather");
+
+    if (!s->host.gather)
+        return;
+    for (int i = 0; i < s->nvms; i++) {
+        const struct vm_spec *vm = &s->vm[i];
+
+        if (vm->pin ? !vm->pin_one && vm->npin > 1 : s->placement == PLACE_FLOAT && s->npool > 1)
+            return;
+    }
+    conf_error(
+        r->e, n ? n : r->root,
+        "gather moves vCPUs between pCPUs, but each is bound to one: use 'placement: float', "
+        "or a pin list that a VM's vCPUs share");
+}
+
 void scenario_read_vms(struct reader *r)
 {
     const struct conf_node *list = conf_get(r->root, "vms");
@@ -416,6 +452,7 @@ void scenario_read_vms(struct reader *r)
         read_vm(r, r->s->nvms++);
     }
     read_oversubscription(r);
+    check_gather(r);
     if (scenario_total_vcpus(r->s) > TOTAL_MAX)
         conf_error(r->e, list, "more than %d vCPUs in all", TOTAL_MAX);
 }

@@ -16,6 +16,13 @@ struct mwait_passthrough {
 static const struct param mwait_passthrough_params[] = {
     IDLE_HOLD_PARAMS(struct mwait_passthrough, hold), PARAM_END};
 
+static const char *mwait_passthrough_check(const void *params, int ncstates)
+{
+    const struct mwait_passthrough *p = params;
+
+    return idle_hold_check(&p->hold, ncstates);
+}
+
 static struct idle_plan mwait_passthrough_enter(struct idle *i, int vcpu,
                                                 const struct idle_ctx *ctx)
 {
@@ -41,6 +48,7 @@ const struct idle_ops idle_policy_mwait_passthrough = {
             .params_size = sizeof(struct mwait_passthrough),
             .unit_size = sizeof(struct idle_predict),
         },
+    .check = mwait_passthrough_check,
     .enter = mwait_passthrough_enter,
     .reflect = mwait_passthrough_reflect,
     .wants_timer = true,

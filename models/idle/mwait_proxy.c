@@ -28,6 +28,13 @@ static const struct param mwait_proxy_params[] = {
     IDLE_HOLD_PARAMS(struct mwait_proxy, when_alone),
     PARAM_END};
 
+static const char *mwait_proxy_check(const void *params, int ncstates)
+{
+    const struct mwait_proxy *p = params;
+
+    return idle_hold_check(&p->when_alone, ncstates);
+}
+
 static struct idle_plan mwait_proxy_enter(struct idle *i, int vcpu, const struct idle_ctx *ctx)
 {
     const struct mwait_proxy *p = i->params;
@@ -65,6 +72,7 @@ const struct idle_ops idle_policy_mwait_proxy = {
             .params_size = sizeof(struct mwait_proxy),
             .unit_size = sizeof(struct idle_predict),
         },
+    .check = mwait_proxy_check,
     .enter = mwait_proxy_enter,
     .rival = mwait_proxy_rival,
     .reflect = mwait_proxy_reflect,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mwait-sched (papers.md 2): a guest's mwait gives a shared pCPU up, and the host looks at the
+ * mwait-sched (OSDI'26, "What Are You (M)Waiting For"): a guest's mwait gives a shared pCPU up, and the host looks at the
  * monitored word once per slice; alone on its pCPU the vCPU waits in a C-state without any exit. The
  * four parts of the paper are
  *   - the slice, fixed or chosen for the VM by its I/O operations per second of use;
@@ -56,7 +56,7 @@ static const char *const split_values[] = {"transient", "activity", NULL};
 static const struct param mwait_sched_params[] = {
     {"slice", PARAM_NS, FIELD(slice), "50us", 0, 0, NULL,
      "time between two looks; with classify-slice, until the first verdict",
-     "claim M021: 20-50us is best for I/O and synchronisation"},
+     "OSDI'26 (mwait): 20-50us is best for I/O and synchronisation"},
     {"look", PARAM_ENUM, FIELD(look), "host", 0, 0, look_values,
      "who looks: the host, or the vCPU, which is switched in for it", "assumed"},
     {"slice0", PARAM_ENUM, FIELD(slice0), "rearm", 0, 0, slice0_values,
@@ -64,21 +64,21 @@ static const struct param mwait_sched_params[] = {
     {"classify-slice", PARAM_BOOL, FIELD(classify_slice), "off", 0, 0, NULL,
      "slice-short or slice-long by what the VM does", "assumed: sweeps fix the slice"},
     {"slice-short", PARAM_NS, FIELD(slice_short), "20us", 0, 0, NULL, "slice of an I/O-bound VM",
-     "claim M021: 20-50us"},
+     "OSDI'26 (mwait): 20-50us"},
     {"slice-long", PARAM_NS, FIELD(slice_long), "400us", 0, 0, NULL, "slice of a CPU-bound VM",
-     "assumed; claims M022, M023: longer is better, host use is 8-10 % at 400us"},
+     "assumed; OSDI'26 (mwait): longer is better, host use is 8-10 % at 400us"},
     {"slice-window", PARAM_NS, FIELD(slice_window), "100ms", NS_US, 1000 * NS_SEC, NULL,
      "least time between two verdicts", "assumed"},
     {"threshold", PARAM_INT, FIELD(threshold), "100", 0, 1000000, NULL,
      "I/O operations per second of vCPU use, above = I/O-bound",
-     "claim M029: 100; its unit is assumed: IOPS over the share of one vCPU"},
+     "OSDI'26 (mwait): 100; its unit is assumed: IOPS over the share of one vCPU"},
     {"irq-wakes", PARAM_BOOL, FIELD(irq_wakes), "on", 0, 0, NULL,
      "an interrupt wakes at once and does not wait for a look", "assumed"},
     {"vm-wake", PARAM_BOOL, FIELD(vm_wake), "on", 0, 0, NULL,
-     "one satisfied wait makes all waiting vCPUs of the VM runnable", "claim M048"},
+     "one satisfied wait makes all waiting vCPUs of the VM runnable", "OSDI'26 (mwait)"},
     {"irq-wakes-vm", PARAM_BOOL, FIELD(irq_wakes_vm), "off", 0, 0, NULL,
      "an interrupt wakes the VM, too; off: only a look that finds its condition met does",
-     "assumed; claim M036, an fsync waits up to one slice longer, rules it out"},
+     "assumed; OSDI'26 (mwait): an fsync waits up to one slice longer, so off"},
     {"boost", PARAM_BOOL, FIELD(boost), "on", 0, 0, NULL,
      "a VM-wide wake moves queued vCPUs to the head of their queues", "assumed"},
     {"gather", PARAM_BOOL, FIELD(gather), "off", 0, 0, NULL,
@@ -87,9 +87,9 @@ static const struct param mwait_sched_params[] = {
     {"idle-window", PARAM_INT, FIELD(rule.window), "16", 1, IDLE_CLASSIFY_WINDOW_MAX, NULL,
      "idle episodes in the window of the idle classifier", "assumed"},
     {"long", PARAM_NS, FIELD(rule.long_mean), "1ms", NS_US, 10 * NS_SEC, NULL,
-     "mean episode from which a window is long", "claim P009: the upper end of 0.2-1ms"},
+     "mean episode from which a window is long", "OSDI'26 (mwait): the upper end of 0.2-1ms"},
     {"short", PARAM_NS, FIELD(rule.short_end), "200us", 0, 0, NULL,
-     "an episode below this is a transient", "claim P009: the lower end of 0.2-1ms"},
+     "an episode below this is a transient", "OSDI'26 (mwait): the lower end of 0.2-1ms"},
     {"spread", PARAM_INT, FIELD(rule.spread), "100", 0, IDLE_CLASSIFY_SPREAD_MAX, NULL,
      "largest coefficient of variation of low variance, percent",
      "assumed: that of an exponential distribution"},
@@ -97,15 +97,26 @@ static const struct param mwait_sched_params[] = {
      "least time from a split to the next gathering", "assumed"},
     {"split-on", PARAM_ENUM, FIELD(rule.split_on), "transient", 0, 0, split_values,
      "a packed vCPU is taken out at a transient, or at any wake with work",
-     "claim M049: at brief activity; the reading is assumed"},
+     "OSDI'26 (mwait): at brief activity; the reading is assumed"},
     {"sample-len", PARAM_NS, FIELD(sample_len), "10ms", 0, 0, NULL,
      "length of a sampling window of a vCPU alone on its pCPU, 0 = none", "assumed"},
     {"sample-period", PARAM_NS, FIELD(sample_period), "100ms", NS_US, 1000 * NS_SEC, NULL,
      "from one sampling window to the next", "assumed"},
     {"hold", PARAM_BOOL, FIELD(passthrough), "on", 0, 0, NULL,
-     "a vCPU alone on its pCPU waits in a C-state, without exits", "claim M049"},
+     "a vCPU alone on its pCPU waits in a C-state, without exits", "OSDI'26 (mwait)"},
     IDLE_HOLD_PARAMS(struct mwait_sched, hold),
     PARAM_END};
+
+static const char *mwait_sched_check(const void *params, int ncstates)
+{
+    const struct mwait_sched *p = params;
+
+    if (p->rule.short_end > p->rule.long_mean)
+        return "short is above long: an episode would be both";
+    if (p->sample_len > p->sample_period)
+        return "sample-len is above sample-period";
+    return idle_hold_check(&p->hold, ncstates);
+}
 
 /* -- the slice -- */
 
@@ -309,6 +320,7 @@ const struct idle_ops idle_policy_mwait_sched = {
             .self_size = sizeof(struct vm_use),
             .unit_size = sizeof(struct waiter),
         },
+    .check = mwait_sched_check,
     .enter = mwait_sched_enter,
     .expire = mwait_sched_enter,
     .rival = mwait_sched_rival,

@@ -14,6 +14,13 @@ struct mwait_vmonitor {
 static const struct param mwait_vmonitor_params[] = {
     IDLE_HOLD_PARAMS(struct mwait_vmonitor, when_alone), PARAM_END};
 
+static const char *mwait_vmonitor_check(const void *params, int ncstates)
+{
+    const struct mwait_vmonitor *p = params;
+
+    return idle_hold_check(&p->when_alone, ncstates);
+}
+
 static struct idle_plan mwait_vmonitor_enter(struct idle *i, int vcpu, const struct idle_ctx *ctx)
 {
     const struct mwait_vmonitor *p = i->params;
@@ -47,6 +54,7 @@ const struct idle_ops idle_policy_mwait_vmonitor = {
             .params_size = sizeof(struct mwait_vmonitor),
             .unit_size = sizeof(struct idle_predict),
         },
+    .check = mwait_vmonitor_check,
     .enter = mwait_vmonitor_enter,
     .rival = mwait_vmonitor_rival,
     .reflect = mwait_vmonitor_reflect,

@@ -172,6 +172,15 @@ struct idle_hold {
     bool correction;
 };
 
+/* Part of a policy's `check`. Without C-states mwait waits in C0, whatever they are called. */
+static inline const char *idle_hold_check(const struct idle_hold *h, int ncstates)
+{
+    if (ncstates > 0 && h->cstate >= ncstates)
+        return "cstate is the number of a C-state that the machine does not have (0 is the "
+               "lightest)";
+    return NULL;
+}
+
 /* Rows of a parameter table over `type`, whose `member` is a struct idle_hold. */
 #define IDLE_HOLD_PARAMS(type, member)                                                             \
     {"cstate",                                                                                     \

@@ -276,7 +276,8 @@ const struct figure figures[] = {
     },
     {
         .name = "idle-wake-word",
-        .summary = "guests whose wakers only pulse the watched word: throughput by mechanism",
+        .summary =
+            "guests whose wakers only pulse the watched word: throughput and longest unseen wait",
         .kind = FIGURE_BARS,
         .template = "idle-wake-word.gp",
         .x = "idle",

@@ -7,7 +7,7 @@
 #include "obs/trace.h"
 #include "scenario.h"
 
-/* Exit statuses of the program (design section 8). */
+/* Exit statuses of the program. */
 enum status {
     STATUS_OK = 0,
     STATUS_REGRESSED = 1,

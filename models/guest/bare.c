@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A stock guest without paravirtual help: wake_affine and select_idle_sibling in their real order,
- * with plain idleness (mechanisms.md 2.1). It takes a vCPU for a CPU: an idle one on a crowded pCPU
+ * with plain idleness (Linux 6.12 fair.c). It takes a vCPU for a CPU: an idle one on a crowded pCPU
  * looks as good as any.
  */
 #include "guest/guest_ops.h"

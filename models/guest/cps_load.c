@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CPS by load degree (papers.md section 1): the host shows, per pCPU, whether its load is low or
+ * CPS by load degree (ASPLOS'23): the host shows, per pCPU, whether its load is low or
  * high. A waking task goes to its previous vCPU if that is idle and its pCPU low; else to the first
  * idle vCPU on a low pCPU; else, by `fallback`: `stack` on the low vCPU with the fewest tasks (prev
  * if none is low), or as in stock Linux (`bare`). It sees the degree and nothing else.

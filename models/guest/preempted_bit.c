@@ -3,7 +3,7 @@
  * Linux with the preempted flag of KVM's steal-time record: a CPU counts as idle only if its vCPU
  * is not marked preempted (available_idle_cpu). Which vCPUs are marked is the host's rule
  * (`host.preempted`): under any-deschedule a halted vCPU counts as preempted, under runnable-only
- * it does not (mechanisms.md 1.6, 2.2). Balancing keeps to plain idleness, as in Linux.
+ * it does not (KVM commit 54aa83c90198). Balancing keeps to plain idleness, as in Linux.
  */
 #include "guest/guest_ops.h"
 

@@ -32,7 +32,7 @@ enum fact {
 
 enum degree { DEGREE_LOW, DEGREE_HIGH };
 
-/* When `preempted` is set (mechanisms.md 1.6). */
+/* When `preempted` is set (KVM on x86: any until 5.18, runnable only since). */
 enum preempted_rule {
     PREEMPTED_ANY, /* off the pCPU for any reason, idle included: x86 before 5.19, openEuler arm64
                     */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What guests ask for: interrupts, IPIs, exits, idleness. Who pays (design section 4): the waker
+ * What guests ask for: interrupts, IPIs, exits, idleness. Who pays: the waker
  * pays a store or an IPI, the target the way back to its task.
  */
 #include "cross/world.h"

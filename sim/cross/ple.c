@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pause-loop exits and the search for a vCPU to yield to (mechanisms.md 1.5): two passes over the
+ * Pause-loop exits and the search for a vCPU to yield to (Linux 6.12 kvm_main.c): two passes over the
  * VM's vCPUs, round robin from the last boosted one, at most three failed tries; a vCPU that was
  * descheduled in user mode does not hold a kernel lock and is passed over; one that itself spins is
  * taken every other time.

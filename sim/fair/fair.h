@@ -7,7 +7,7 @@
  * Always true: the running entity is not in the tree (fair_pick takes it out, fair_put returns it);
  * an entity belongs to at most one queue; all arithmetic is on integers; nothing allocates.
  * Charging a then b equals charging a + b as long as no request ends in between. Sources:
- * mechanisms.md 1.1 (EEVDF, Linux 6.12) and 1.2 (CFS, Linux 6.1), with their constants.
+ * EEVDF of Linux 6.12 and CFS of Linux 6.1, with their constants.
  */
 #ifndef SIM_FAIR_FAIR_H
 #define SIM_FAIR_FAIR_H

@@ -6,7 +6,7 @@
  * more than the sleeper credit. Two details differ from Linux, on purpose: a slice ends when it is
  * used up (Linux: when it is exceeded, a matter of one ns), and a tick asks for a new pick only
  * when an entity that waits is not right of curr, since otherwise the pick would return curr.
- * Source: mechanisms.md 1.2.
+ * Source: Linux 6.1 kernel/sched/fair.c.
  */
 #include "fair/fair_impl.h"
 

@@ -7,7 +7,7 @@
  * included; e is eligible when v <= V, tested without division, so that the sum of all lags is
  * exactly zero and somebody is always eligible. deadline > vruntime. Curr is protected from the
  * moment it is picked until it gets a new deadline or a shorter request overrules it (`fresh`).
- * Source: mechanisms.md 1.1.
+ * Source: Linux 6.12 kernel/sched/fair.c.
  */
 #include "fair/fair_impl.h"
 

@@ -3,7 +3,7 @@
  * Per-entity load tracking: a geometric average with half-life 32 ms in integer arithmetic,
  * evaluated lazily: the state between two updates is constant, so one update covers any length of
  * time, and how an interval of constant level is cut into updates does not matter (to 1e-6 of a
- * unit each). Source: Linux kernel/sched/pelt.c (period 1024 us, y^32 = 1/2); design section 4.
+ * unit each). Source: Linux kernel/sched/pelt.c (period 1024 us, y^32 = 1/2).
  */
 #ifndef SIM_FAIR_PELT_H
 #define SIM_FAIR_PELT_H

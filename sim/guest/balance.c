@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Guest load balancing: new-idle, periodic, nohz idle balance and the active balance of a lone
- * task. Source: mechanisms.md 1.3 and 2.1 (Linux 6.12 fair.c): plain idleness counts, never the
+ * task. Source: Linux 6.12 fair.c: plain idleness counts, never the
  * preempted bit; a task that ran less than migration_cost ago is cache hot; an idle CPU is kicked
  * by the tick of a CPU with two runnable tasks, or with one whose capacity shrank by more than 17
  * %.

@@ -85,7 +85,7 @@ int guest_util(struct guest *k, int cpu);
 int64_t guest_load(struct guest *k, int cpu);
 /* What steal and interrupts leave of a CPU, 1..1024. */
 int guest_capacity(struct guest *k, int cpu);
-/* The scan limit of an idle search over the LLC of `cpu` (mechanisms.md 2.1), 0 = do not search. */
+/* The scan limit of an idle search over the LLC of `cpu` (Linux SIS_UTIL), 0 = do not search. */
 int guest_scan_limit(const struct guest *k, int cpu);
 /* First and one-past-last CPU of the LLC that holds cpu. */
 void guest_llc(const struct guest *k, int cpu, int *first, int *end);

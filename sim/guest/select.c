@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Wake-up placement as stock Linux does it (mechanisms.md 2.1): wake_affine, then the order of
+ * Wake-up placement as stock Linux does it (6.12 fair.c): wake_affine, then the order of
  * select_idle_sibling. What counts as an idle CPU is the caller's: that is where `bare` and
  * `preempted-bit` differ.
  */

@@ -4,7 +4,7 @@
  *
  * Always true: a released lock goes to a spinner that executes, or stays free until somebody takes
  * it; only a fair spinning lock (queued spinlock) is handed to a waiter that may be descheduled. A
- * blocked waiter is woken and tries again (mechanisms.md 2.3).
+ * blocked waiter is woken and tries again, as with Linux' mutexes.
  */
 #include "guest/core.h"
 

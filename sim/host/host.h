@@ -200,7 +200,7 @@ ns_t vcpu_steal(const struct vcpu *v, ns_t now);
 ns_t vcpu_time_in(const struct vcpu *v, enum vcpu_state s, ns_t now);
 /* Forgets state times so far (end of warm-up); `steal`, which guests see, goes on. */
 void host_reset_times(struct host *h);
-/* Pass over the VM of `me` for a directed yield after a pause-loop exit (mechanisms.md 1.5): twice
+/* Pass over the VM of `me` for a directed yield after a pause-loop exit (Linux 6.12 kvm_main.c): twice
  * round its n vCPUs after *last_boosted, READY ones that `eligible` (may be NULL) grants, giving up
  * after three refusals. Returns the index that got the yield, also left in *last_boosted, or -1. */
 int host_spin_yield(struct host *h, struct vcpu *me, struct vcpu *const *vm_vcpus, int n,

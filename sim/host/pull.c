@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How much moves, and what: the busiest group of a domain, the imbalance towards it, the busiest
- * pCPU in it and its vCPUs, as Linux does it (mechanisms.md 1.3). Loads are counts of vCPUs per
+ * pCPU in it and its vCPUs, as Linux does it (6.12 fair.c). Loads are counts of vCPUs per
  * usable pCPU: weights do not count here, and a vCPU that wants its pCPU is taken to want all of
  * it.
  */

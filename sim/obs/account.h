@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where every nanosecond goes. Each pCPU, vCPU and task has an account; its terms add up to the
- * elapsed time, checked to the nanosecond at the end of every run (design principle 6).
+ * elapsed time, checked to the nanosecond at the end of every run.
  */
 #ifndef SIM_OBS_ACCOUNT_H
 #define SIM_OBS_ACCOUNT_H

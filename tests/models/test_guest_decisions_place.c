@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a woken task goes (mechanisms.md 2.1: target, previous, recent, then a scan from the target
+ * Where a woken task goes (Linux 6.12 fair.c: target, previous, recent, then a scan from the target
  * on). Four vCPUs, each on a pCPU of its own: the waker W (task 0) on vCPU 0 forks T (task 1),
  * which goes to vCPU 1 as the first empty one, and goes to sleep there at time 0.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What guests ask for: interrupts, IPIs, exits, idleness. Who pays: the waker
- * pays a store or an IPI, the target the way back to its task.
+ * What guests ask for: interrupts, IPIs, exits, idleness. Who pays: the waker pays a store or an IPI,
+ * the target the way back to its task.
  */
 #include "cross/world.h"
 #include "engine/check.h"
@@ -17,7 +17,7 @@ static bool polls(const struct xvcpu *x)
 static void interrupt_running(struct xvcpu *x, ns_t exit_cost, enum exit_reason why,
                               enum idle_via via)
 {
-    const bool exits = exit_cost >= 0 && !(x->planned && x->committed && x->plan.in_host);
+    const bool exits = exit_cost >= 0 && !idle_in_host(x);
 
     x->via = via;
     /* A store has waited for the C-state already. */
@@ -102,9 +102,8 @@ static void store_seen(struct xvcpu *x, ns_t at)
     if (x->v->state == VCPU_READY)
         x->via = VIA_STORE;
     if (x->v->state == VCPU_RUNNING) {
-        if (x->plan.act == IDLE_HOLD && x->committed)
-            at += x->world->conf.cstate[x->plan.cstate].exit_latency;
-        else if (x->plan.act == IDLE_SPIN && x->committed)
+        at += idle_hold_exit(x);
+        if (x->plan.act == IDLE_SPIN && x->committed)
             at = idle_turn_end(x, at);
         engine_arm(e, &x->ipi, at);
     } else if (x->plan.act == IDLE_WATCH && x->plan.monitored) {

@@ -109,14 +109,13 @@ static void leaving(void *arg, struct pcpu *p, struct vcpu *v, enum stop_why why
     struct xvcpu *x = v->owner;
     const ns_t now = w->engine->now;
     const bool in_host = idle_in_host(x);
+    const ns_t out = why != STOP_BLOCK ? idle_hold_exit(x) : 0;
 
     gcpu_pause(x->g);
     /* What the hypervisor has not finished here delays whoever comes next. */
-    w->pcpu[p->id].owed += x->g->hyp;
+    w->pcpu[p->id].owed += x->g->hyp + out;
     x->g->hyp = 0;
     if (x->planned && x->committed && why != STOP_BLOCK) {
-        if (x->plan.act == IDLE_HOLD)
-            w->pcpu[p->id].owed += w->conf.cstate[x->plan.cstate].exit_latency;
         idle_keep_flush(x);
         idle_keep_ends(x);
         x->committed = false;

@@ -6,16 +6,13 @@
  *
  * Always true: each vCPU has one home, and may use no other pCPU; at[p].homes counts the vCPUs at
  * home on p, at[p].gathered those of them that are stable; `free` has exactly the usable pCPUs that
- * are nobody's home; vCPUs that were refused a pCPU of their own wait in order of their requests.
- * A home changes at once; a vCPU that runs elsewhere moves with the next decision of its pCPU.
+ * are nobody's home; active vCPUs that share a home wait for a pCPU of their own, in order of their
+ * requests (at the start: of their numbers). A home changes at once; a vCPU that runs elsewhere moves with the next decision of its pCPU.
  */
 #include <stdlib.h>
 
 #include "host/internal.h"
 #include "host/ops.h"
-
-/* A request to leave this soon after a gathering says that the gathering was wrong (assumed). */
-#define UNDONE_WITHIN (100 * NS_MS)
 
 struct gather {
     struct gather_pcpu {
@@ -245,7 +242,7 @@ static void split(struct host *h, struct vcpu *v)
     const ns_t now = h->engine->now;
     int to;
 
-    if (now - v->gathered_at < UNDONE_WITHIN)
+    if (now - v->gathered_at < h->conf.gather_undone)
         v->undone++;
     v->gathered_time += now - v->gathered_since;
     v->gathered = false;

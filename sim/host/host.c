@@ -72,6 +72,14 @@ const struct param host_params[] = {
      .max = 1024,
      .help = "how many stable vCPUs are packed on one pCPU",
      .source = "OSDI'26 (mwait): 1:2 with mwait-sched, 1:4 to 1:6 with mwait-proxy"},
+    {.name = "gather-undone",
+     .type = PARAM_NS,
+     .offset = offsetof(struct host_conf, gather_undone),
+     .def = "100ms",
+     .min = 0,
+     .max = 1000 * NS_SEC,
+     .help = "a request to leave within this time counts a gathering as undone",
+     .source = "assumed"},
     PARAM_END};
 
 static struct hyp *hyp_new(struct host *h, const struct host_ops *ops, const void *params)

@@ -130,6 +130,7 @@ struct host_conf {
     bool wakeup_preemption; /* false: the policy's preempts() is not asked */
     ns_t migration_cost;    /* cache hot below this (0.5 ms) */
     bool gather;            /* idle vCPUs are packed, active ones get a pCPU (gather.c) */
+    ns_t gather_undone;     /* a request to leave this soon says that a gathering was wrong */
     int64_t gather_limit;   /* stable vCPUs on one pCPU */
     ns_t newidle_min_idle;  /* no new-idle balancing on a pCPU that is idle for less on average */
 };

@@ -11,6 +11,7 @@ static struct world *gathering(struct topology_conf shape, int limit, const stru
 
     c.gather = true;
     c.gather_limit = limit;
+    c.gather_undone = 100 * NS_MS;
     return world_new(shape, c, ops, NULL);
 }
 

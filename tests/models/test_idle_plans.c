@@ -519,3 +519,26 @@ Test(idle_plans, gathered_as_it_goes_idle)
     EXPECT_NS(il_ns(v, 0, METRIC_HYP, 180000), 2 * (142 + 7));
     run_values_free(v);
 }
+
+/*
+ * Nothing costs time but the way out of the C-state, 100 us. `holds` and `hog` take turns of 4 ms, each
+ * ended by a tick. The tick that ends a turn of `holds` takes its pCPU out of the C-state once: what
+ * the tick has begun delays `hog`, and is not begun again.
+ */
+Test(idle_plans, a_held_pcpu_leaves_its_cstate_once_per_turn)
+{
+    struct run_values *v = run_of_text(
+        "machine: {base: uni-zero, cstates: [{name: C1, exit: 100us, residency: 100us, power: "
+        "1}]}\n"
+        "duration: 90ms\nwarmup: 10ms\nallow_cold: true\n"
+        "host: {scheduler: {rr: {slice: 4ms}}, placement: pinned, tick: 250}\nvms:\n"
+        "  - {name: holds, vcpus: 1, idle: mwait-passthrough, guest: {hz: 0}, workload: {tasks: "
+        "[{name: once, program: [{run: 1us}]}]}}\n"
+        "  - {name: hog, vcpus: 1, idle: hlt, guest: {hz: 0}, workload: {tasks: [{name: hog, "
+        "program: "
+        "[{run: 1s}]}]}}\n",
+        1, NULL);
+
+    EXPECT_NS((ns_t)llround(metric_of(v, 0, METRIC_HYP) * 80000000), 10 * 100 * NS_US);
+    run_values_free(v);
+}

@@ -1,34 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Scenarios that must be refused. Each file in data/scenario says itself what is wrong with it: one
- * line
- * "# want LINE:COLUMN: message" per fault, in order. All faults of a file come out at once.
- */
-#include <criterion/criterion.h>
-#include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
-
+/* Scenarios that must be refused: the files of data/scenario, and overrides. */
 #include "scenario.h"
-
-#define FOLDER "tests/reject/data/scenario"
-#define WANT   "# want "
-
-/* The lines that the file wants, as they will be printed. malloc'ed. */
-static char *wanted(const char *path)
-{
-    char *text = NULL, line[1024];
-    size_t len = 0;
-    FILE *in = fopen(path, "r"), *out = open_memstream(&text, &len);
-
-    cr_assert_not_null(in, "%s", path);
-    while (fgets(line, sizeof(line), in))
-        if (strncmp(line, WANT, strlen(WANT)) == 0)
-            fprintf(out, "%s:%s", path, line + strlen(WANT));
-    fclose(in);
-    fclose(out);
-    return text;
-}
+#include "tests/support/refuse.h"
 
 static char *refused(const char *path, const char *const *set, size_t nset)
 {
@@ -46,29 +19,14 @@ static char *refused(const char *path, const char *const *set, size_t nset)
     return text;
 }
 
+static char *refused_file(const char *path)
+{
+    return refused(path, NULL, 0);
+}
+
 Test(scenario_reject, every_fault_of_a_file_with_its_position)
 {
-    DIR *d = opendir(FOLDER);
-    struct dirent *entry;
-    int files = 0;
-
-    cr_assert_not_null(d, "run from the top folder of the source");
-    while ((entry = readdir(d))) {
-        char path[512];
-
-        if (!strstr(entry->d_name, ".yaml"))
-            continue;
-        snprintf(path, sizeof(path), FOLDER "/%s", entry->d_name);
-        char *want = wanted(path), *got = refused(path, NULL, 0);
-
-        cr_expect(strlen(want) > 0, "%s wants nothing", path);
-        cr_expect_str_eq(got, want, "%s\n got: %s\nwant: %s", path, got, want);
-        free(want);
-        free(got);
-        files++;
-    }
-    closedir(d);
-    cr_expect_geq(files, 24);
+    refuse_folder("tests/reject/data/scenario", 25, refused_file);
 }
 
 Test(scenario_reject, overrides)

@@ -212,6 +212,7 @@ const struct figure figures[] = {
         .summary = "what a VM can tell of its neighbour from its own delays",
         .kind = FIGURE_BARS,
         .template = "idle-timing.gp",
+        .logy = true,
         .x = "neighbour.workload|neighbour|workload",
         .series = "idle",
         .metric = "latency_p50_us|latency_p99_us",

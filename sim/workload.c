@@ -15,7 +15,8 @@
 #include "obs/result.h"
 #include "workload_parts.h"
 
-#define TASKS_MAX 100000
+#define TASKS_MAX     100000
+#define FOOTPRINT_MAX ((int64_t)1 << 36)
 
 /* Weight of each nice level from -20 to 19: a step is a factor of about 1.25 (Linux). */
 static const uint32_t NICE_WEIGHT[40] = {
@@ -94,13 +95,56 @@ static void read_start(struct parser *p, const struct conf_node *n, struct task_
     }
 }
 
+/* A number: all tasks of the template; {of: N}: each N of them in a row. */
+static void read_group(struct parser *p, const struct conf_node *n, struct task_spec *t)
+{
+    static const char *const NAMES[] = {"of"};
+    const struct conf_node *of = conf_get(n, "of");
+    int64_t group = 0;
+
+    if (n->kind == CONF_MAP) {
+        conf_only_keys(n, NAMES, 1, "group", p->e);
+        if (of)
+            conf_int(of, 1, TASKS_MAX, &t->tag_of, p->e);
+        else
+            conf_error(p->e, n, "group is a number, or {of: N} for groups of N tasks");
+    } else if (conf_int(n, 1, UINT32_MAX, &group, p->e)) {
+        t->tag = (uint32_t)group;
+    }
+}
+
+/* Bytes: a whole number with B, KB or MB, in steps of 1024. */
+static void read_footprint(struct parser *p, const struct conf_node *n, struct task_spec *t)
+{
+    static const struct {
+        const char *unit;
+        int64_t bytes;
+    } UNITS[] = {{"B", 1}, {"KB", 1024}, {"MB", 1024 * 1024}};
+    const char *text = conf_str(n, p->e);
+    char *end = NULL;
+    int64_t v;
+
+    if (!text)
+        return;
+    v = *text >= '0' && *text <= '9' ? strtoll(text, &end, 10) : -1;
+    while (end && *end == ' ')
+        end++;
+    for (size_t i = 0; v >= 0 && v <= FOOTPRINT_MAX && i < 3; i++) {
+        if (strcmp(end, UNITS[i].unit) == 0 && v * UNITS[i].bytes <= FOOTPRINT_MAX) {
+            t->footprint = v * UNITS[i].bytes;
+            return;
+        }
+    }
+    conf_error(p->e, n, "a footprint is a whole number of B, KB or MB up to 65536MB: 256KB");
+}
+
 /* Everything of a task but its program. */
 static void read_task(struct parser *p, const struct conf_node *n, struct task_spec *t)
 {
-    static const char *const NAMES[] = {"name",   "count", "on_demand", "vcpu",  "nice",
-                                        "weight", "group", "kernel",    "start", "program"};
+    static const char *const NAMES[] = {"name",  "count",   "on_demand", "vcpu",
+                                        "nice",  "weight",  "group",     "kernel",
+                                        "start", "program", "footprint"};
     const struct conf_node *v;
-    int64_t group = 0;
 
     conf_only_keys(n, NAMES, sizeof(NAMES) / sizeof(NAMES[0]), "task", p->e);
     if ((v = conf_get(n, "count")))
@@ -110,8 +154,10 @@ static void read_task(struct parser *p, const struct conf_node *n, struct task_s
     if ((v = conf_get(n, "vcpu")))
         read_place(p, v, t);
     read_weight(p, n, t);
-    if ((v = conf_get(n, "group")) && conf_int(v, 1, UINT32_MAX, &group, p->e))
-        t->tag = (uint32_t)group;
+    if ((v = conf_get(n, "group")))
+        read_group(p, v, t);
+    if ((v = conf_get(n, "footprint")))
+        read_footprint(p, v, t);
     if ((v = conf_get(n, "kernel")))
         conf_bool(v, &t->kernel, p->e);
     if ((v = conf_get(n, "start")))

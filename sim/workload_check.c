@@ -47,6 +47,7 @@ static bool takes_time(const struct workload *w, const struct op *op)
     case OP_SEND:
     case OP_RECV:
     case OP_EXIT:
+    case OP_SHARE:
         return true;
     default:
         return false;

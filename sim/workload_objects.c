@@ -12,8 +12,8 @@
 #define CAPACITY_MAX 10000000
 #define SIGMA_MAX    4 /* a factor of 55 for one VM in six */
 
-const char *const object_title[OBJ_KINDS] = {"lock", "barrier", "queue", "device",
-                                             "cond", "mark",    "task",  "spread"};
+const char *const object_title[OBJ_KINDS] = {"lock", "barrier", "queue",  "device", "cond",
+                                             "mark", "task",    "spread", "line"};
 
 int object_count(const struct workload *w, enum object_kind kind)
 {
@@ -32,6 +32,8 @@ int object_count(const struct workload *w, enum object_kind kind)
         return w->nmarks;
     case OBJ_SPREAD:
         return w->nspreads;
+    case OBJ_LINE:
+        return w->nlines;
     default:
         return w->ntasks;
     }
@@ -54,6 +56,8 @@ const char *object_name(const struct workload *w, enum object_kind kind, int i)
         return w->mark[i];
     case OBJ_SPREAD:
         return w->spread[i].name;
+    case OBJ_LINE:
+        return w->line[i].name;
     default:
         return w->task[i].name;
     }
@@ -100,10 +104,17 @@ int object_add(struct parser *p, enum object_kind kind, const char *name,
     case OBJ_SPREAD:
         APPEND(w->spread, w->nspreads, (struct spread_spec){.name = copy, .factor = NOTHING});
         break;
+    case OBJ_LINE:
+        APPEND(w->line, w->nlines, (struct line_spec){.name = copy});
+        break;
     default:
         APPEND(w->task, w->ntasks,
-               (struct task_spec){
-                   .name = copy, .count = 1, .vcpu = -1, .weight = 1024, .start_dist = NOTHING});
+               (struct task_spec){.name = copy,
+                                  .count = 1,
+                                  .vcpu = -1,
+                                  .weight = 1024,
+                                  .footprint = -1,
+                                  .start_dist = NOTHING});
     }
     return n;
 }
@@ -145,6 +156,22 @@ static bool read_choice(struct parser *p, const struct conf_node *map, const cha
     return n && is_word(n, second);
 }
 
+static void read_lock_kind(struct parser *p, const struct conf_node *n, struct lock_spec *l)
+{
+    static const char *const KINDS[] = {
+        [LOCK_SLEEP] = "sleep", [LOCK_SPIN] = "spin", [LOCK_RW] = "rwsem"};
+    const char *text = conf_str(n, p->e);
+
+    for (int i = 0; text && i < 3; i++) {
+        if (strcmp(KINDS[i], text) == 0) {
+            l->kind = (enum lock_kind)i;
+            return;
+        }
+    }
+    if (text)
+        parts_unknown(p->e, n, "kind of lock", text, KINDS, 3);
+}
+
 static void read_lock(struct parser *p, const struct conf_node *map, int i)
 {
     static const char *const NAMES[] = {"kind", "spin", "kernel", "fair"};
@@ -152,18 +179,21 @@ static void read_lock(struct parser *p, const struct conf_node *map, int i)
     const struct conf_node *v;
 
     conf_only_keys(map, NAMES, 4, "lock", p->e);
-    l->kind = read_choice(p, map, "kind", "sleep", "spin") ? LOCK_SPIN : LOCK_SLEEP;
+    if ((v = conf_get(map, "kind")))
+        read_lock_kind(p, v, l);
     if ((v = conf_get(map, "spin"))) {
         if (l->kind == LOCK_SPIN)
-            conf_error_key(p->e, v,
-                           "a lock of kind: spin spins without limit: 'spin' is for sleep");
+            conf_error_key(
+                p->e, v, "a lock of kind: spin spins without limit: 'spin' is for sleep and rwsem");
+        else if (is_word(v, "owner"))
+            l->optimistic = true;
         else
             conf_ns(v, &l->spin_limit, p->e);
     }
     if ((v = conf_get(map, "kernel")))
         conf_bool(v, &l->kernel, p->e);
     if ((v = conf_get(map, "fair"))) {
-        if (l->kind == LOCK_SLEEP)
+        if (l->kind != LOCK_SPIN)
             conf_error_key(p->e, v, "'fair' is for locks of kind: spin");
         else
             conf_bool(v, &l->fair, p->e);
@@ -215,6 +245,13 @@ static void read_device(struct parser *p, const struct conf_node *map, int i)
         conf_error(p->e, map, "a device needs a service time");
 }
 
+/* A line has a name and nothing else. */
+static void read_line(struct parser *p, const struct conf_node *map, int i)
+{
+    (void)i;
+    conf_only_keys(map, NULL, 0, "line", p->e);
+}
+
 /* Lognormal with median 1, so that as many VMs are above as below. */
 static void read_spread(struct parser *p, const struct conf_node *map, int i)
 {
@@ -241,6 +278,7 @@ static const struct object_rule {
     {"spreads", OBJ_SPREAD, read_spread}, /* first: amounts name them */
     {"locks", OBJ_LOCK, read_lock},       {"barriers", OBJ_BARRIER, read_barrier},
     {"queues", OBJ_QUEUE, read_queue},    {"devices", OBJ_DEVICE, read_device},
+    {"lines", OBJ_LINE, read_line},
 };
 
 #define NRULES (sizeof(RULES) / sizeof(RULES[0]))

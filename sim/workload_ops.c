@@ -10,6 +10,7 @@
 #include "workload_parts.h"
 
 #define LOOP_TURNS_MAX 1000000000000
+#define SHARES_MAX     1000000000
 #define PULSE_DEFAULT  1000 /* ns; assumed */
 
 struct compiler {
@@ -118,6 +119,8 @@ static enum object_kind kind_of_code(enum op_code code)
         return OBJ_QUEUE;
     case OP_FORK:
         return OBJ_TASK;
+    case OP_SHARE:
+        return OBJ_LINE;
     default:
         return OBJ_COND;
     }
@@ -141,6 +144,60 @@ static void read_object(struct compiler *c, const struct conf_node *arg, enum op
         conf_error(c->p->e, arg, "%s is missing its '%s'", arg->key, names[0]);
 }
 
+static void read_lock_mode(struct compiler *c, const struct conf_node *n, struct op *op)
+{
+    static const char *const MODES[] = {"write", "read"};
+    const char *text = conf_str(n, c->p->e);
+
+    for (int i = 0; text && i < 2; i++) {
+        if (strcmp(MODES[i], text) == 0) {
+            op->read = (uint8_t)i;
+            if (i == 1 && op->obj >= 0 && c->p->w->lock[op->obj].kind != LOCK_RW)
+                conf_error_key(c->p->e, n, "only a lock of kind: rwsem has readers");
+            return;
+        }
+    }
+    if (text)
+        parts_unknown(c->p->e, n, "mode", text, MODES, 2);
+}
+
+static void read_lock_op(struct compiler *c, const struct conf_node *arg, enum op_code code)
+{
+    static const char *const NAMES[] = {"lock", "mode"};
+    const struct conf_node *name = arg;
+    struct op *op = emit(c, code, arg);
+
+    if (arg->kind == CONF_MAP) {
+        only_keys(c, arg, NAMES, 2);
+        name = conf_get(arg, "lock");
+    }
+    if (name)
+        op->obj = object_find(c->p, name, OBJ_LOCK);
+    else
+        conf_error(c->p->e, arg, "%s is missing its 'lock'", arg->key);
+    if (conf_get(arg, "mode"))
+        read_lock_mode(c, conf_get(arg, "mode"), op);
+}
+
+static void read_share(struct compiler *c, const struct conf_node *arg, enum op_code code)
+{
+    static const char *const NAMES[] = {"line", "count"};
+    const struct conf_node *name = arg;
+    struct op *op = emit(c, code, arg);
+
+    op->count = 1;
+    if (arg->kind == CONF_MAP) {
+        only_keys(c, arg, NAMES, 2);
+        name = conf_get(arg, "line");
+        if (conf_get(arg, "count"))
+            conf_int(conf_get(arg, "count"), 1, SHARES_MAX, &op->count, c->p->e);
+    }
+    if (name)
+        op->obj = object_find(c->p, name, OBJ_LINE);
+    else
+        conf_error(c->p->e, arg, "share is missing its 'line'");
+}
+
 static void read_wait(struct compiler *c, const struct conf_node *arg, enum op_code code)
 {
     static const char *const NAMES[] = {"cond", "lock"};
@@ -154,6 +211,8 @@ static void read_wait(struct compiler *c, const struct conf_node *arg, enum op_c
     only_keys(c, arg, NAMES, 2);
     op->obj = object_find(c->p, cond, OBJ_COND);
     op->obj2 = object_find(c->p, lock, OBJ_LOCK);
+    if (op->obj2 >= 0 && c->p->w->lock[op->obj2].kind == LOCK_RW)
+        conf_error(c->p->e, lock, "a condition goes with a lock of kind: sleep or spin, not rwsem");
 }
 
 static void read_io(struct compiler *c, const struct conf_node *arg, enum op_code code)
@@ -301,7 +360,7 @@ static const struct op_rule {
     {"sleep", OP_SLEEP, false, read_plain_amount},
     {"timer", OP_TIMER, false, read_timer},
     {"barrier", OP_BARRIER, false, read_object},
-    {"lock", OP_LOCK, false, read_object},
+    {"lock", OP_LOCK, false, read_lock_op},
     {"unlock", OP_UNLOCK, false, read_object},
     {"wait", OP_WAIT, false, read_wait},
     {"signal", OP_SIGNAL, false, read_object},
@@ -311,6 +370,7 @@ static const struct op_rule {
     {"io", OP_IO, false, read_io},
     {"spin", OP_SPIN, false, read_plain_amount},
     {"yield", OP_YIELD, true, read_nothing},
+    {"share", OP_SHARE, false, read_share},
     {"poke", OP_POKE, false, read_poke},
     {"fork", OP_FORK, false, read_object},
     {"loop", OP_LOOP, false, read_loop},

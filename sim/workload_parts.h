@@ -15,6 +15,7 @@ enum object_kind {
     OBJ_MARK,
     OBJ_TASK,
     OBJ_SPREAD,
+    OBJ_LINE,
     OBJ_KINDS
 };
 

@@ -13,6 +13,17 @@
         .def = default_value, .min = 0, .max = NS_SEC, .help = help_text, .source = source_text    \
     }
 
+#define COUNT(field, default_value, low, high, help_text, source_text)                             \
+    {                                                                                              \
+        .name = #field, .type = PARAM_INT, .offset = offsetof(struct costs, field),                \
+        .def = default_value, .min = low, .max = high, .help = help_text, .source = source_text    \
+    }
+
+#define NO_DISTANCE  "assumed: none, a machine that measured none has no distances"
+#define NO_CACHE     "assumed: none, flat refill prices instead"
+#define KB_MAX       (16 * 1024 * 1024)
+#define MB_PER_S_MAX 1000000
+
 #define REFILL_SOURCE "assumed, doubles with distance"
 
 const struct param costs_params[] = {
@@ -74,6 +85,31 @@ const struct param costs_params[] = {
     COST(refill_node, "4us", "the same, within its NUMA node", REFILL_SOURCE),
     COST(refill_socket, "8us", "the same, within its socket", REFILL_SOURCE),
     COST(refill_machine, "16us", "the same, to another socket", REFILL_SOURCE),
+    COST(exchange_own, "0", "exchange of a cache line that is in one's own cache already",
+         NO_DISTANCE),
+    COST(exchange_core, "0", "exchange of a cache line with the other thread of the core",
+         NO_DISTANCE),
+    COST(exchange_group, "0", "the same, within the cache group", NO_DISTANCE),
+    COST(exchange_node, "0", "the same, within the NUMA node", NO_DISTANCE),
+    COST(exchange_socket, "0", "the same, within the socket", NO_DISTANCE),
+    COST(exchange_machine, "0", "the same, with another socket", NO_DISTANCE),
+    COUNT(cache_core_kb, "0", 0, KB_MAX, "cache of a core, KB", NO_CACHE),
+    COUNT(cache_group_kb, "0", 0, KB_MAX, "cache of a cache group, KB", NO_CACHE),
+    COUNT(cache_node_kb, "0", 0, KB_MAX, "cache of a NUMA node, KB", NO_CACHE),
+    COUNT(cache_socket_kb, "0", 0, KB_MAX, "cache of a socket, KB", NO_CACHE),
+    COUNT(fill_core, "0", 0, MB_PER_S_MAX, "refill after a move within the core, MB/s; 0 = free",
+          NO_CACHE),
+    COUNT(fill_group, "0", 0, MB_PER_S_MAX, "the same, within the cache group; 0 = no caches",
+          NO_CACHE),
+    COUNT(fill_node, "0", 0, MB_PER_S_MAX, "the same, within the NUMA node; 0 = as fill_group",
+          NO_CACHE),
+    COUNT(fill_socket, "0", 0, MB_PER_S_MAX, "the same, within the socket; 0 = as fill_node",
+          NO_CACHE),
+    COUNT(fill_machine, "0", 0, MB_PER_S_MAX, "the same, to another socket; 0 = as fill_socket",
+          NO_CACHE),
+    COUNT(footprint_kb, "0", 0, KB_MAX, "working set of a task that does not say, KB", NO_CACHE),
+    COUNT(cold_stall, "0", 0, 99, "per cent of its time a task loses while its caches refill",
+          NO_CACHE),
     COST(ple_window, "1638ns", "pause-loop exits: spinning time before the first; 0 = none",
          "Linux 6.12 x86.h: 4096 cycles"),
     {.name = "ple_grow",

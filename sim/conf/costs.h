@@ -59,6 +59,16 @@ struct costs {
     ns_t poll_turn;        /* one turn of a polling loop without an exit */
     /* moves of a vCPU: cache refill charged as overhead after entry, by distance */
     ns_t refill_core, refill_group, refill_node, refill_socket, refill_machine;
+    /* One cache line passes to another pCPU, by the distance; own: again from one's own cache. All 0
+     * but own: the machine has no distances, locks and queues cost the same everywhere. */
+    ns_t exchange_own;
+    ns_t exchange_core, exchange_group, exchange_node, exchange_socket, exchange_machine;
+    /* Caches: with a fill rate, a task that moved has its working set refilled, and the flat prices
+     * `task_refill` and `refill_*` are not used. Sizes in KB of 1024 bytes, rates in MB/s of 10^6. */
+    int64_t cache_core_kb, cache_group_kb, cache_node_kb, cache_socket_kb;
+    int64_t fill_core, fill_group, fill_node, fill_socket, fill_machine;
+    int64_t footprint_kb; /* working set of a task that does not say */
+    int64_t cold_stall;   /* per cent of a task's time lost while its working set comes in */
     /* pause-loop exiting */
     ns_t ple_window;  /* spinning time before the first exit, after each entry; 0 = no PLE */
     int64_t ple_grow; /* factor per exit */

@@ -14,6 +14,9 @@ struct totals {
     uint64_t idle_ended, vm_wakes, vm_marks, gathers, undone, splits, refused, windows,
         windows_short, flips;
     ns_t mark_time, gathered;
+    uint64_t exchanges[LEVEL_COUNT];
+    ns_t exchange_time, lock_time[2];
+    bool has_lock[2];
     int vcpus, vms;
     bool marks; /* some program counts operations */
 };
@@ -56,6 +59,17 @@ static void add_waits(struct totals *t, const struct xvm *vm)
     t->flips += s->flips - from->flips;
 }
 
+static void add_lines(struct totals *t, const struct xvm *vm)
+{
+    for (int i = 0; i < LEVEL_COUNT; i++)
+        t->exchanges[i] += vm->exchanges[i];
+    t->exchange_time += vm->exchange_time;
+    for (int i = 0; i < 2 && i < vm->guest->work->nlocks; i++) {
+        t->lock_time[i] += vm->guest->lock[i].waited;
+        t->has_lock[i] = true;
+    }
+}
+
 static void add_vm(struct totals *t, const struct xvm *vm)
 {
     const struct guest_stats *s = &vm->guest->st;
@@ -91,6 +105,8 @@ static void add_vm(struct totals *t, const struct xvm *vm)
     t->st.spread_time += s->spread_time;
     t->st.stack_area += s->stack_area;
     t->st.run_area += s->run_area;
+    t->st.refill += s->refill;
+    add_lines(t, vm);
 }
 
 static double ratio(double a, double b)
@@ -157,6 +173,30 @@ static void wait_metrics(const struct totals *t, double elapsed, double *v)
     v[METRIC_STACKED] = ratio((double)s->stack_area, (double)s->run_area);
 }
 
+static void distance_metrics(const struct totals *t, double elapsed, double *v)
+{
+    static const enum metric_id by_level[LEVEL_COUNT] = {[LEVEL_CORE] = METRIC_EXCHANGES_CORE,
+                                                         [LEVEL_GROUP] = METRIC_EXCHANGES_GROUP,
+                                                         [LEVEL_NODE] = METRIC_EXCHANGES_NODE,
+                                                         [LEVEL_SOCKET] = METRIC_EXCHANGES_SOCKET,
+                                                         [LEVEL_MACHINE] =
+                                                             METRIC_EXCHANGES_MACHINE};
+    static const enum metric_id of_lock[2] = {METRIC_LOCK_FIRST, METRIC_LOCK_SECOND};
+    const double n = elapsed * t->vcpus;
+    uint64_t all = 0;
+
+    for (int i = LEVEL_CORE; i < LEVEL_COUNT; i++) {
+        v[by_level[i]] = (double)t->exchanges[i] / (elapsed / 1e9);
+        all += t->exchanges[i];
+    }
+    v[METRIC_EXCHANGES] = (double)all / (elapsed / 1e9);
+    v[METRIC_EXCHANGE_TIME] = ratio((double)t->exchange_time, n);
+    v[METRIC_REFILL] = ratio((double)t->st.refill, n);
+    for (int i = 0; i < 2; i++)
+        if (t->has_lock[i])
+            v[of_lock[i]] = ratio((double)t->lock_time[i] / 1e3, (double)t->st.ops);
+}
+
 static void idle_metrics(const struct totals *t, const struct world *w, double seconds, double *v)
 {
     const double ended = (double)t->idle_ended, windows = (double)t->windows;
@@ -189,6 +229,7 @@ static void row(struct world *w, const struct totals *t, double *v)
     time_metrics(t, elapsed, w->npool, v);
     rate_metrics(t, elapsed / 1e9, v);
     wait_metrics(t, elapsed, v);
+    distance_metrics(t, elapsed, v);
     idle_metrics(t, w, elapsed / 1e9, v);
 }
 

@@ -230,6 +230,18 @@ static void count(void *arg, const char *name)
     world_count(arg, name);
 }
 
+static ns_t touch(void *arg, struct gcpu *g, int line, bool queue)
+{
+    (void)arg;
+    return distance_touch(g->owner, line, queue);
+}
+
+static ns_t refill(void *arg, struct gcpu *g, struct task *t)
+{
+    (void)arg;
+    return distance_refill(g->owner, t);
+}
+
 const struct guest_hooks cross_guest_hooks = {
     .irq = irq,
     .notify = notify,
@@ -243,4 +255,6 @@ const struct guest_hooks cross_guest_hooks = {
     .io_exit = io_exit,
     .poke = poke,
     .count = count,
+    .touch = touch,
+    .refill = refill,
 };

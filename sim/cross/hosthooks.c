@@ -4,8 +4,11 @@
 #include "engine/check.h"
 #include "host/host_ops.h"
 
+/* Flat prices, where the machine does not say what its caches hold. */
 static ns_t refill(const struct world *w, int from, int to)
 {
+    if (distance_caches(w->costs))
+        return 0;
     switch (topology_distance(w->topo, from, to)) {
     case LEVEL_THREAD:
         return 0;
@@ -69,6 +72,18 @@ static void split_done(struct xvcpu *x)
     x->active_since = -1;
 }
 
+/* The current task comes along to another pCPU; the others see it when they run. */
+static void find_cold(struct xvcpu *x)
+{
+    struct task *t = x->g->curr;
+    ns_t cold;
+
+    if (!t || !distance_caches(x->world->costs))
+        return;
+    cold = distance_refill(x, t);
+    t->cold = cold > t->cold ? cold : t->cold;
+}
+
 static void entered(void *arg, struct pcpu *p, struct vcpu *v, bool moved, int from)
 {
     struct world *w = arg;
@@ -95,6 +110,8 @@ static void entered(void *arg, struct pcpu *p, struct vcpu *v, bool moved, int f
     publish_entry(x, moved || from < 0);
     exchange(x);
     gcpu_charge(x->g, hyp, moved && from >= 0 ? refill(w, from, p->id) : 0);
+    if (moved)
+        find_cold(x);
     watch_group_ran(x);
     split_done(x);
     x->work_at_entry = x->g->acct.term[TERM_WORK];

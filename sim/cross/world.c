@@ -84,6 +84,7 @@ void world_free(struct world *w)
         hist_free(&vm->vm_wake);
         hist_free(&vm->split);
         hist_free(&vm->reaction);
+        distance_free(vm);
         free(vm->name);
         free(vm->vcpu);
         free(vm->idle.self);
@@ -175,7 +176,7 @@ int world_add_vm(struct world *w, int i, const struct world_vm *s, char why[160]
     vm->vcpu = calloc((size_t)s->ncpus, sizeof(*vm->vcpu));
     vm->guest = guest_new(w->engine, w->costs, s->work, s->conf, s->ops, s->params, &place,
                           w->conf.seed, &cross_guest_hooks, w, why);
-    if (!vm->name || !vm->vcpu || !vm->guest || init_idle(vm, s))
+    if (!vm->name || !vm->vcpu || !vm->guest || init_idle(vm, s) || distance_init(vm))
         return -1;
     memcpy(vm->name, s->name, strlen(s->name) + 1);
     for (int j = 0; j < s->ncpus; j++)
@@ -229,6 +230,8 @@ static void forget_waits(struct xvm *vm)
     hist_reset(&vm->reaction);
     vm->vm_wakes = vm->vm_marks = 0;
     vm->mark_time = 0;
+    memset(vm->exchanges, 0, sizeof(vm->exchanges));
+    vm->exchange_time = 0;
     vm->idle_from = vm->idle.st;
 }
 

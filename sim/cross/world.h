@@ -33,6 +33,7 @@ enum exit_reason {
 
 struct world;
 struct xvm;
+struct xline;
 
 /* A vCPU seen from both sides. */
 struct xvcpu {
@@ -136,6 +137,10 @@ struct xvm {
     int group_left; /* vCPUs marked and not yet run */
     ns_t group_since, group_end;
     struct idle_stats idle_from; /* when accounting began */
+    struct xline *line;          /* [guest->nlines] */
+    int *seat;                   /* pCPU on which each task ran last, -1 */
+    uint64_t exchanges[LEVEL_COUNT];
+    ns_t exchange_time;
 };
 
 #define WORLD_COUNTERS 48
@@ -310,6 +315,17 @@ static inline void host_entry(struct xpcpu *p)
 void vcpu_arrival(struct engine *e, struct event *ev);
 /* `exit_cost` < 0: it arrives without an exit. */
 void vcpu_interrupt(struct xvcpu *x, ns_t exit_cost, enum exit_reason why, enum idle_via via);
+/* distance.c */
+int distance_init(struct xvm *vm); /* once its guest exists; 0 or -1 */
+void distance_free(struct xvm *vm);
+/* x writes a cache line of its guest; `queue`: in turn with others. The time until it has it. */
+ns_t distance_touch(struct xvcpu *x, int line, bool queue);
+/* t runs on x from now on: the time that it loses while its working set comes in. */
+ns_t distance_refill(struct xvcpu *x, const struct task *t);
+static inline bool distance_caches(const struct costs *c)
+{
+    return c->fill_group > 0;
+}
 /* ple.c */
 void pause_exit(struct xvcpu *x);
 

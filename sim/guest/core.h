@@ -66,11 +66,13 @@ int spread_init(struct guest *k, uint64_t seed);
 /* A draw, multiplied by the VM's factor of `spread` (as in struct op). */
 ns_t spread_draw(struct guest *k, const struct dist *d, int spread, struct rng *r);
 
-/* sync.c */
-bool lock_take(struct task *t, struct lock *l); /* true: taken; else t spins or blocks */
+/* lock.c */
+bool lock_take(struct task *t, struct lock *l, bool read); /* true: taken; else t spins or blocks */
 void lock_release(struct task *t, struct lock *l);
 void lock_spin_over(struct task *t); /* spin limit reached */
 void lock_resume(struct task *t);    /* t spins on: it is current and executes again */
+
+/* sync.c */
 bool barrier_arrive(struct task *t, struct barrier *b);
 void barrier_spin_over(struct task *t);
 bool queue_send(struct task *t, struct msgq *q);
@@ -97,6 +99,14 @@ static inline ns_t know(const struct guest *k)
 static inline struct gcpu *task_gcpu(const struct task *t)
 {
     return &t->guest->cpu[t->cpu];
+}
+
+/* What it takes until t can write a cache line of the guest. */
+static inline ns_t guest_touch(const struct task *t, int line, bool queue)
+{
+    const struct guest *k = t->guest;
+
+    return k->hooks->touch ? k->hooks->touch(k->hook_arg, task_gcpu(t), line, queue) : 0;
 }
 
 #endif

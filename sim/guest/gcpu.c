@@ -18,12 +18,40 @@ static void account(struct gcpu *g, enum term term, enum task_term task_term, ns
     g->spent[task_term] += n; /* means nothing without a current task, and is forgotten then */
 }
 
+/* The part of dt in which t gets on: while its working set comes in it loses some. */
+static ns_t warm_time(struct task *t, ns_t dt)
+{
+    ns_t lost;
+
+    if (t->cold == 0)
+        return dt;
+    lost = dt * t->guest->costs->cold_stall / 100;
+    if (lost > t->cold)
+        lost = t->cold;
+    t->cold -= lost;
+    t->guest->st.refill += lost;
+    return dt - lost;
+}
+
+/* The time in which warm_time lets `work` be done. */
+static ns_t cold_time(const struct task *t, ns_t work)
+{
+    const int64_t stall = t->guest->costs->cold_stall;
+
+    if (work / (100 - stall) * stall >= t->cold)
+        return work + t->cold;
+    return (work * 100 + 99 - stall) / (100 - stall);
+}
+
 static void progress(struct gcpu *g, struct task *t, ns_t dt)
 {
+    ns_t warm;
+
     switch (t->act) {
     case ACT_RUN:
         account(g, TERM_WORK, TASK_RUN, dt);
-        t->left -= g->speed == 1024 ? dt : dt * g->speed / 1024;
+        warm = warm_time(t, dt);
+        t->left -= g->speed == 1024 ? warm : warm * g->speed / 1024;
         if (t->left < 0)
             t->left = 0;
         break;
@@ -131,7 +159,8 @@ static ns_t task_needs(const struct gcpu *g, const struct task *t)
     case ACT_NEXT:
         return 0;
     case ACT_RUN:
-        return g->speed == 1024 ? t->left : (t->left * 1024 + g->speed - 1) / g->speed;
+        return cold_time(t,
+                         g->speed == 1024 ? t->left : (t->left * 1024 + g->speed - 1) / g->speed);
     case ACT_BURN:
         return t->left;
     case ACT_SPIN_LOCK:
@@ -234,7 +263,7 @@ static bool step_spin(struct gcpu *g, struct task *t)
 
     /* Released while this CPU was busy with something else, when no spinner executed. */
     if (t->act == ACT_SPIN_LOCK && !t->lock->owner)
-        lock_resume(t);
+        lock_resume(t); /* if readers do not have it */
     if (t->act == ACT_NEXT)
         return true;
     if (t->left <= 0) {

@@ -21,6 +21,8 @@ const struct param guest_params[] = {
      "Linux default"},
     {"llc", PARAM_INT, OFF(llc), "0", 0, 65536, NULL,
      "vCPUs per last-level cache as the guest sees it; 0 = one for all", "QEMU default topology"},
+    {"threads", PARAM_INT, OFF(threads), "0", 0, 100000, NULL,
+     "what `vcpus` in the count of a task stands for; 0 = the VM's vCPUs", "Tandem"},
     {"balance", PARAM_BOOL, OFF(balance), "on", 0, 0, NULL,
      "periodic, new-idle and nohz balancing in the guest", "Linux default"},
     {"wakeup-preemption", PARAM_BOOL, OFF(wakeup_preemption), "on", 0, 0, NULL,
@@ -47,13 +49,14 @@ const struct param guest_params[] = {
 
 static int64_t peers_of(const struct guest *k, const struct task_spec *s)
 {
+    const int64_t threads = k->conf.threads > 0 ? k->conf.threads : k->ncpus;
     int64_t n = s->count;
 
     if (s->count_mul > 0) {
-        n = k->ncpus * s->count_mul / (s->count_div > 0 ? s->count_div : 1);
+        n = threads * s->count_mul / (s->count_div > 0 ? s->count_div : 1);
         n = n > 0 ? n : 1;
     }
-    return n > 0 ? n : k->ncpus;
+    return n > 0 ? n : threads;
 }
 
 static void policy_timer(struct engine *e, struct event *ev)
@@ -101,6 +104,7 @@ static void init_task(struct guest *k, struct task *t, const struct task_spec *s
     t->guest = k;
     t->spec = s;
     t->id = (int)(t - k->task);
+    t->instance = instance;
     t->peers = peers_of(k, s);
     t->pin = s->spread ? instance % k->ncpus : s->vcpu >= 0 ? (int)(s->vcpu % k->ncpus) : -1;
     t->cpu = t->pin >= 0 ? t->pin : t->id % k->ncpus;
@@ -118,6 +122,23 @@ static void init_task(struct guest *k, struct task *t, const struct task_spec *s
     task_start_program(t);
 }
 
+/* Numbers of communication groups, from 1: templates that say the same group share one. */
+static void init_tags(struct guest *k)
+{
+    for (int i = 0; i < k->ntasks; i++) {
+        struct task *t = &k->task[i];
+        const struct task_spec *s = t->spec;
+
+        for (int j = 0; j < i && s->tag > 0 && t->tag == 0; j++)
+            if (k->task[j].spec->tag == s->tag)
+                t->tag = k->task[j].tag;
+        if (s->tag_of > 0 && t->instance % s->tag_of != 0)
+            t->tag = k->task[i - 1].tag;
+        else if (t->tag == 0 && (s->tag > 0 || s->tag_of > 0))
+            t->tag = (uint32_t)++k->ntags;
+    }
+}
+
 static int init_tasks(struct guest *k, uint64_t seed)
 {
     int n = 0;
@@ -130,6 +151,7 @@ static int init_tasks(struct guest *k, uint64_t seed)
         for (int64_t j = 0; j < peers_of(k, &k->work->task[i]); j++, n++)
             init_task(k, &k->task[n], &k->work->task[i], (int)j, seed, first);
     }
+    init_tags(k);
     return 0;
 }
 
@@ -162,8 +184,10 @@ static int init_objects(struct guest *k, uint64_t seed)
     k->device = calloc((size_t)w->ndevices + 1, sizeof(*k->device));
     if (!k->lock || !k->barrier || !k->queue || !k->cond || !k->device)
         return -1;
+    k->nlines = w->nlines;
     for (int i = 0; i < w->nlocks; i++) {
         k->lock[i].spec = &w->lock[i];
+        k->lock[i].line = k->nlines++;
         list_init(&k->lock[i].spinners);
         list_init(&k->lock[i].waiters);
     }
@@ -174,6 +198,7 @@ static int init_objects(struct guest *k, uint64_t seed)
     }
     for (int i = 0; i < w->nqueues; i++) {
         k->queue[i].spec = &w->queue[i];
+        k->queue[i].line = k->nlines++;
         k->queue[i].stamp = calloc((size_t)w->queue[i].capacity, sizeof(ns_t));
         if (!k->queue[i].stamp)
             return -1;
@@ -368,6 +393,8 @@ void guest_reset(struct guest *k)
     hist_reset(&k->wake);
     hist_reset(&k->selection);
     k->accounted_from = know(k);
+    for (int i = 0; i < k->work->nlocks; i++)
+        k->lock[i].waited = 0;
     for (int i = 0; i < k->ntasks; i++) {
         struct task *t = &k->task[i];
 

@@ -56,9 +56,13 @@ struct task_list {
     struct task **tail;
 };
 
+/* `line`: the cache line it lies in, as a number of this guest: see struct guest. */
 struct lock {
     const struct lock_spec *spec;
-    struct task *owner;
+    struct task *owner; /* NULL also while readers have it */
+    int readers;
+    int line;
+    ns_t waited; /* by its takers, the way of its cache line included */
     struct task_list spinners, waiters;
 };
 
@@ -72,6 +76,7 @@ struct msgq {
     const struct queue_spec *spec;
     ns_t *stamp; /* ring of the messages' stamps */
     int64_t head, n;
+    int line;
     struct task_list senders, receivers;
 };
 
@@ -117,13 +122,17 @@ struct task {
     struct pelt util;
     unsigned wake_flags;
     int locks_held, kernel_locks;
+    ns_t cold;           /* time that it will lose while its working set comes in */
     bool refill;         /* moved since it last ran: its caches are cold */
+    bool reads;          /* waits for `lock` to read */
+    uint32_t tag;        /* communication group, 1 to ntags of its guest; 0 none */
+    int64_t share_left;  /* exchanges of the operation under way */
     struct lock *relock; /* to be taken again after a wait on a condition */
     struct lock *lock;   /* spinning or waiting for */
     struct barrier *barrier;
     struct task *chain; /* barrier wake: chain */
     ns_t wait_since;    /* at a lock or barrier */
-    int id;             /* in its guest */
+    int id, instance;   /* in its guest, among those of its template */
     int recent;         /* CPU used before (recent_used_cpu) */
     uint32_t wakee_flips;
     int irq_cpu; /* whose interrupt ends its sleep or I/O */
@@ -223,6 +232,11 @@ struct guest_hooks {
     /* A task on `from` stores to the word that `to`'s idle loop watches, without work for it. */
     void (*poke)(void *arg, struct gcpu *from, struct gcpu *to, enum poke_kind kind, ns_t length);
     void (*count)(void *arg, const char *name);
+    /* The task on g writes cache line `line` of its guest, `queue`: after those who asked before. The
+     * time that takes; 0 when it is there already. */
+    ns_t (*touch)(void *arg, struct gcpu *g, int line, bool queue);
+    /* t begins to run on g: the time it will lose while its working set comes in. */
+    ns_t (*refill)(void *arg, struct gcpu *g, struct task *t);
 };
 
 #define GUEST_TIMERS 8
@@ -242,6 +256,7 @@ struct guest_place {
 struct guest_stats {
     uint64_t ops, barriers, barrier_waits, lock_waits, switches, migrations, wakes, ipis;
     ns_t barrier_wait, lock_wait, holder_preempted;
+    ns_t refill;                                          /* time lost while working sets came in */
     __extension__ unsigned __int128 stack_area, run_area; /* the sums above x time */
     __extension__ unsigned __int128 spread_area;          /* CPUs with a runnable task x time */
     ns_t spread_time;                                     /* time with any runnable task */
@@ -266,6 +281,9 @@ struct guest {
     struct cond *cond;
     struct device *device;
     struct spread *spread;
+    /* Cache lines: those of the workload, then one of each lock, then one of each queue. */
+    int nlines;
+    int ntags; /* communication groups */
     struct fair_conf fair;
     struct channel_end *channel; /* NULL: off */
     const struct guest_hooks *hooks;

@@ -13,11 +13,12 @@ enum guest_nohz { NOHZ_IDLE, NOHZ_OFF, NOHZ_FULL };
 enum guest_word { WORD_FLAG, WORD_PULSE };
 
 struct guest_conf {
-    int scheduler; /* enum guest_sched */
-    int64_t hz;    /* guest tick */
-    int nohz;      /* enum guest_nohz */
-    int64_t llc;   /* vCPUs per last-level cache as the guest sees it, 0 = one LLC */
-    bool balance;  /* periodic, new-idle and nohz balancing */
+    int scheduler;   /* enum guest_sched */
+    int64_t hz;      /* guest tick */
+    int nohz;        /* enum guest_nohz */
+    int64_t threads; /* what `vcpus` in the count of a task stands for, 0 = the vCPUs */
+    int64_t llc;     /* vCPUs per last-level cache as the guest sees it, 0 = one LLC */
+    bool balance;    /* periodic, new-idle and nohz balancing */
     bool wakeup_preemption;
     bool channel;         /* false: the channel is off for this VM */
     bool equal_selection; /* every selection costs what `selection_cost` says, whatever it looks at

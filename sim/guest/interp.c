@@ -27,6 +27,7 @@ void task_start_program(struct task *t)
     t->stamp = -1;
     t->last_open = -1;
     t->wait_since = -1;
+    t->share_left = 0;
     for (int i = 0; i < t->guest->work->nmarks; i++)
         t->open[i] = -1;
 }
@@ -185,6 +186,21 @@ static void do_poke(struct task *t, const struct op *op)
         k->hooks->poke(k->hook_arg, from, to, (enum poke_kind)op->poke, length);
 }
 
+/* One exchange at a time: between two of them, others may have the line. It takes some time on every
+ * machine. */
+static void do_share(struct task *t, const struct op *op)
+{
+    ns_t cost = guest_touch(t, op->obj, true);
+
+    if (cost == 0)
+        cost = t->guest->costs->exchange_own;
+    gcpu_overhead(task_gcpu(t), cost > 0 ? cost : 1);
+    if (t->share_left == 0)
+        t->share_left = op->count;
+    if (--t->share_left == 0)
+        t->pc++;
+}
+
 /* Operations that concern others. */
 static void interact(struct task *t, const struct op *op)
 {
@@ -204,7 +220,7 @@ static void interact(struct task *t, const struct op *op)
         barrier_arrive(t, &k->barrier[op->obj]);
         break;
     case OP_LOCK:
-        if (lock_take(t, &k->lock[op->obj]))
+        if (lock_take(t, &k->lock[op->obj], op->read))
             t->pc++;
         break;
     case OP_UNLOCK:
@@ -234,6 +250,9 @@ static void interact(struct task *t, const struct op *op)
     case OP_POKE:
         do_poke(t, op);
         break;
+    case OP_SHARE:
+        do_share(t, op);
+        break;
     case OP_FORK:
         do_fork(t, op);
         break;
@@ -243,6 +262,16 @@ static void interact(struct task *t, const struct op *op)
     default:
         CHECK(false, "operation %d has no meaning", (int)op->code);
     }
+}
+
+/* Does it ask for a cache line that others ask for all the time? Their order is to the nanosecond. */
+static bool in_line(const struct task *t, const struct op *op)
+{
+    const struct lock *l = t->guest->lock;
+
+    if (op->code == OP_UNLOCK)
+        return l[op->obj].spec->kind == LOCK_RW && l[op->obj].owner != t;
+    return op->code == OP_SHARE || (op->code == OP_LOCK && op->read);
 }
 
 /* Behind the last operation of every program. */
@@ -259,11 +288,11 @@ bool task_advance(struct task *t)
         op = t->pc < t->spec->nops ? &t->spec->op[t->pc] : &end_of_program;
         if (!t->relock && alone(t, op))
             continue;
-        if (owed(g) > k->conf.batch)
+        if (owed(g) > (in_line(t, op) ? 0 : k->conf.batch))
             return false;
         if (!t->relock)
             interact(t, op);
-        else if (lock_take(t, t->relock))
+        else if (lock_take(t, t->relock, false))
             t->relock = NULL;
     }
     return true;

@@ -34,6 +34,9 @@ static void free_objects(struct workload *w)
     }
     for (int i = 0; i < w->nspreads; i++)
         free(w->spread[i].name);
+    for (int i = 0; i < w->nlines; i++)
+        free(w->line[i].name);
+    free(w->line);
     free(w->spread);
     free(w->lock);
     free(w->barrier);

@@ -36,7 +36,8 @@ enum op_code {
     OP_MARK_OPEN, /* opens latency sample obj: now, or when `inherit` the time of the message's own
                    * open mark (after a recv) or of the interrupt that ended an io, sleep or timer */
     OP_MARK_CLOSE,
-    OP_POKE, /* store to the word watched by the idle loop of guest CPU `obj` (-1 = the next one);
+    OP_SHARE, /* obj = line: `count` exchanges of it with whoever had it last */
+    OP_POKE,  /* store to the word watched by the idle loop of guest CPU `obj` (-1 = the next one);
               * `poke` says what it does to the value, amount how long a pulse lasts */
     OP_EXIT
 };
@@ -49,6 +50,7 @@ struct op {
     enum op_code code;
     uint8_t has_amount, periodic, absolute, inherit;
     uint8_t poke; /* enum poke_kind */
+    uint8_t read; /* lock: shared with other readers */
     int obj, obj2;
     int jump;
     int64_t count;
@@ -62,15 +64,15 @@ struct op {
     uint8_t divide;
 };
 
-enum lock_kind {
-    LOCK_SLEEP,
-    LOCK_SPIN
-}; /* SLEEP: spin up to spin_limit, then block; SPIN: spins for ever */
+/* SLEEP: spin up to spin_limit, then block; SPIN: spins for ever; RW: readers share it, a writer has
+ * it alone; writers spin as SLEEP does, readers block. */
+enum lock_kind { LOCK_SLEEP, LOCK_SPIN, LOCK_RW };
 
 struct lock_spec {
     char *name;
     enum lock_kind kind;
-    ns_t spin_limit; /* SLEEP: 0 = block at once */
+    ns_t spin_limit; /* SLEEP, RW: 0 = block at once */
+    bool optimistic; /* SLEEP, RW: instead, spin while the owner executes, as the guest sees it */
     bool kernel;     /* spinning raises pause-loop exits (user-space spinning does not) */
     bool fair;       /* SPIN: FIFO hand-over (queued spinlock); else test-and-set */
 };
@@ -85,6 +87,11 @@ struct barrier_spec {
 struct queue_spec {
     char *name;
     int64_t capacity;
+};
+
+/* A cache line that tasks write. */
+struct line_spec {
+    char *name;
 };
 
 struct device_spec {
@@ -111,6 +118,8 @@ struct task_spec {
     bool spread;
     uint32_t weight;        /* 1024 = nice 0 */
     uint32_t tag;           /* communication group, 0 = none */
+    int64_t tag_of;         /* instead: each `tag_of` tasks in a row are a group; 0 = not used */
+    int64_t footprint;      /* working set in bytes, -1 = the machine's default */
     bool kernel;            /* a kernel thread (for accounting and policies) */
     ns_t start;             /* offset of the first wake-up */
     struct dist start_dist; /* added to start when kind != CONST or a > 0 */
@@ -135,6 +144,8 @@ struct workload {
     int ndevices;
     struct spread_spec *spread;
     int nspreads;
+    struct line_spec *line;
+    int nlines;
     char **mark; /* names of operations and latency samples */
     int nmarks;
     int loop_depth; /* deepest nesting of loops, <= PROGRAM_LOOPS */

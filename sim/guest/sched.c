@@ -267,10 +267,14 @@ static void set_current(struct gcpu *g, struct task *t)
     gcpu_flush_task(g);
     g->uncharged = 0;
     g->curr = t;
-    if (t->refill) {
-        t->refill = false;
+    if (k->costs->fill_group > 0 && k->hooks->refill) {
+        const ns_t cold = k->hooks->refill(k->hook_arg, g, t);
+
+        t->cold = cold > t->cold ? cold : t->cold;
+    } else if (t->refill) {
         gcpu_overhead(g, k->costs->task_refill);
     }
+    t->refill = false;
     if (k->ops->running) {
         crash_enter(k->ops->head.name, "running");
         k->ops->running(k, g->id, t);

@@ -1,116 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Locks, barriers, conditions, queues and devices of a guest.
- *
- * Always true: a released lock goes to a spinner that executes, or stays free until somebody takes
- * it; only a fair spinning lock (queued spinlock) is handed to a waiter that may be descheduled. A
- * blocked waiter is woken and tries again, as with Linux' mutexes.
- */
+/* Barriers, conditions, queues and devices of a guest. Locks are lock.c's. */
 #include "guest/core.h"
-
-static bool executes(const struct task *t)
-{
-    const struct gcpu *g = task_gcpu(t);
-
-    return g->on && g->curr == t && g->act == GCPU_TASK;
-}
-
-static void lock_got(struct task *t, struct lock *l)
-{
-    struct guest *k = t->guest;
-
-    l->owner = t;
-    t->locks_held++;
-    t->kernel_locks += l->spec->kernel;
-    if (t->wait_since >= 0) {
-        k->st.lock_wait += know(k) - t->wait_since;
-        k->st.lock_waits++;
-        t->wait_since = -1;
-    }
-}
-
-/* A spinner got the lock: the operation that made it spin is done. */
-static void lock_grant(struct task *t, struct lock *l, ns_t cost)
-{
-    list_remove(&l->spinners, t);
-    lock_got(t, l);
-    if (t->relock)
-        t->relock = NULL;
-    else
-        t->pc++;
-    gcpu_spin_done(t, cost);
-}
-
-static void lock_block(struct task *t, struct lock *l)
-{
-    gcpu_overhead(task_gcpu(t), t->guest->costs->syscall);
-    t->act = ACT_NEXT;
-    t->lock = NULL;
-    task_block(t);
-    list_push(&l->waiters, t);
-}
-
-bool lock_take(struct task *t, struct lock *l)
-{
-    struct gcpu *g = task_gcpu(t);
-    const bool queue_first = l->spec->kind == LOCK_SPIN && l->spec->fair && l->spinners.head;
-
-    if (!l->owner && !queue_first) {
-        lock_got(t, l);
-        return true;
-    }
-    if (t->wait_since < 0)
-        t->wait_since = know(t->guest);
-    if (l->spec->kind == LOCK_SLEEP && l->spec->spin_limit == 0) {
-        lock_block(t, l);
-        return false;
-    }
-    t->act = ACT_SPIN_LOCK;
-    t->lock = l;
-    g->ple_left = g->ple_window ? g->ple_window : NS_NEVER; /* each loop has a window of its own */
-    t->left = l->spec->kind == LOCK_SPIN ? NS_NEVER : l->spec->spin_limit;
-    list_push(&l->spinners, t);
-    return false;
-}
-
-void lock_spin_over(struct task *t)
-{
-    struct lock *l = t->lock;
-
-    list_remove(&l->spinners, t);
-    lock_block(t, l);
-}
-
-void lock_resume(struct task *t)
-{
-    struct lock *l = t->lock;
-
-    if (!l->owner && (!l->spec->fair || l->spinners.head == t))
-        lock_grant(t, l, t->guest->costs->lock_handover);
-}
-
-void lock_release(struct task *t, struct lock *l)
-{
-    struct guest *k = t->guest;
-    struct task *s;
-
-    if (l->owner != t) {
-        guest_count(k, "unlock_by_other");
-        return;
-    }
-    l->owner = NULL;
-    t->locks_held--;
-    t->kernel_locks -= l->spec->kernel;
-    for (s = l->spinners.head; s; s = s->link)
-        if ((l->spec->fair && l->spec->kind == LOCK_SPIN) || executes(s))
-            break;
-    if (s) {
-        lock_grant(s, l, k->costs->lock_handover);
-    } else if (l->waiters.head) {
-        gcpu_overhead(task_gcpu(t), k->costs->syscall);
-        task_wake(task_gcpu(t), list_pop(&l->waiters), 0);
-    }
-}
 
 /* -- barriers -- */
 
@@ -183,6 +73,7 @@ bool queue_send(struct task *t, struct msgq *q)
     q->stamp[(q->head + q->n) % q->spec->capacity] =
         t->last_open >= 0 && t->open[t->last_open] >= 0 ? t->open[t->last_open] : now;
     q->n++;
+    gcpu_overhead(task_gcpu(t), guest_touch(t, q->line, false));
     if (q->receivers.head)
         task_wake(task_gcpu(t), list_pop(&q->receivers), SELECT_SYNC);
     return true;
@@ -198,6 +89,7 @@ bool queue_recv(struct task *t, struct msgq *q)
     t->stamp = q->stamp[q->head];
     q->head = (q->head + 1) % q->spec->capacity;
     q->n--;
+    gcpu_overhead(task_gcpu(t), guest_touch(t, q->line, false));
     if (q->senders.head)
         task_wake(task_gcpu(t), list_pop(&q->senders), SELECT_SYNC);
     return true;

@@ -200,7 +200,7 @@ Test(param, price_list_defaults_and_zeros)
     cr_expect(c.select_base + 3 * c.select_examine == 103);
     cr_expect(c.refill_core == 0 && c.refill_machine == 16 * NS_US && c.timer_floor == NS_US);
 
-    char text[2048] = "{";
+    char text[4096] = "{";
     for (const struct param *p = costs_params; p->name != NULL; p++)
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s: 0",
                  p == costs_params ? "" : ", ", p->name);

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Locks: sleeping (Linux' mutex), spinning (queued or test-and-set), readers and writers (rwsem).
+ *
+ * Always true: a released lock goes to a spinner that executes, or stays free until somebody takes
+ * it; only a fair spinning lock (queued spinlock) is handed to a waiter that may be descheduled. A
+ * blocked waiter is woken and tries again, as with Linux' mutexes; but readers that wait are given the
+ * lock together with their wake-up, and a waiter of an rwsem that has waited for HANDOFF is given it
+ * before anybody can take it away (rwsem.c, 6.12).
+ *
+ * A lock lies in a cache line: who takes it on another pCPU than the last brings that line there first.
+ * Waiters of a queued lock spin on lines of their own; those of a test-and-set lock all ask for the one,
+ * so that it takes as many exchanges as there are spinners until the next has it.
+ */
+#include "guest/core.h"
+
+#define HANDOFF       (4 * NS_MS)
+#define READERS_WOKEN 256 /* at once */
+/* How often an optimistic spinner looks whether the owner still executes. Linux looks in each turn. */
+#define OWNER_CHECK (10 * NS_US)
+
+static bool executes(const struct task *t)
+{
+    const struct gcpu *g = task_gcpu(t);
+
+    return g->on && g->curr == t && g->act == GCPU_TASK;
+}
+
+static bool is_free(const struct lock *l, bool read)
+{
+    return !l->owner && (read || l->readers == 0);
+}
+
+/* Writers take an rwsem that is free, readers do not overtake those who wait. */
+static bool may_take(const struct lock *l, bool read)
+{
+    if (l->spec->kind == LOCK_SPIN && l->spec->fair && l->spinners.head)
+        return false;
+    return is_free(l, read) && !(read && l->waiters.head);
+}
+
+static void lock_got(struct task *t, struct lock *l, bool read, ns_t cost)
+{
+    struct guest *k = t->guest;
+
+    if (read)
+        l->readers++;
+    else
+        l->owner = t;
+    t->locks_held++;
+    t->kernel_locks += l->spec->kernel;
+    l->waited += cost;
+    if (t->wait_since >= 0) {
+        l->waited += know(k) - t->wait_since;
+        k->st.lock_wait += know(k) - t->wait_since;
+        k->st.lock_waits++;
+        t->wait_since = -1;
+    }
+}
+
+/* The operation that made t wait is done. */
+static void operation_done(struct task *t)
+{
+    if (t->relock)
+        t->relock = NULL;
+    else
+        t->pc++;
+}
+
+/* A spinner gets the lock, whose line is asked for by `askers` meanwhile. */
+static void lock_grant(struct task *t, struct lock *l, int64_t askers)
+{
+    const ns_t cost = t->guest->costs->lock_handover + guest_touch(t, l->line, false) * askers;
+
+    list_remove(&l->spinners, t);
+    lock_got(t, l, t->reads, cost);
+    operation_done(t);
+    gcpu_spin_done(t, cost);
+}
+
+static void lock_block(struct task *t, struct lock *l)
+{
+    gcpu_overhead(task_gcpu(t), t->guest->costs->syscall);
+    t->act = ACT_NEXT;
+    t->lock = NULL;
+    task_block(t);
+    list_push(&l->waiters, t);
+}
+
+/* Does the owner execute, as far as this guest can see? With the preempted flag it sees a vCPU that is
+ * off its pCPU, without it only that the owner is the current task there. */
+static bool owner_runs(struct guest *k, const struct task *owner)
+{
+    if (task_gcpu(owner)->curr != owner)
+        return false;
+    if (!k->channel || !(k->ops->facts & FACT_PREEMPTED))
+        return true;
+    return !channel_preempted(k->channel, owner->cpu);
+}
+
+/* How long t may spin before it looks again or blocks; 0 = not at all. Behind readers a writer spins
+ * for 10 us and half a microsecond for each of up to 30 of them. */
+static ns_t spin_time(const struct task *t, const struct lock *l)
+{
+    if (l->spec->kind == LOCK_SPIN)
+        return NS_NEVER;
+    if (t->reads)
+        return 0;
+    if (!l->spec->optimistic)
+        return l->spec->spin_limit;
+    if (l->owner)
+        return owner_runs(t->guest, l->owner) ? OWNER_CHECK : 0;
+    return 10 * NS_US + (l->readers < 30 ? l->readers : 30) * NS_US / 2;
+}
+
+bool lock_take(struct task *t, struct lock *l, bool read)
+{
+    struct gcpu *g = task_gcpu(t);
+    ns_t limit;
+
+    if (may_take(l, read)) {
+        const ns_t cost = guest_touch(t, l->line, read);
+
+        gcpu_overhead(g, cost);
+        lock_got(t, l, read, cost);
+        return true;
+    }
+    if (t->wait_since < 0)
+        t->wait_since = know(t->guest);
+    t->reads = read;
+    limit = spin_time(t, l);
+    if (limit == 0) {
+        lock_block(t, l);
+        return false;
+    }
+    t->act = ACT_SPIN_LOCK;
+    t->lock = l;
+    g->ple_left = g->ple_window ? g->ple_window : NS_NEVER; /* each loop has a window of its own */
+    t->left = limit;
+    list_push(&l->spinners, t);
+    return false;
+}
+
+/* Optimistic spinners stand in a queue: the first watches the owner, all others those before them. */
+static bool waits_for_one_who_runs(const struct task *t, const struct lock *l)
+{
+    const struct task *ahead = l->owner ? l->owner : l->spinners.head;
+
+    return l->readers == 0 && ahead != t && owner_runs(t->guest, ahead);
+}
+
+void lock_spin_over(struct task *t)
+{
+    struct lock *l = t->lock;
+
+    if (l->spec->optimistic && waits_for_one_who_runs(t, l)) {
+        t->left = OWNER_CHECK;
+    } else if (l->spec->optimistic && is_free(l, t->reads)) {
+        lock_grant(t, l, 1);
+    } else {
+        list_remove(&l->spinners, t);
+        lock_block(t, l);
+    }
+}
+
+void lock_resume(struct task *t)
+{
+    struct lock *l = t->lock;
+
+    if (is_free(l, t->reads) && (!l->spec->fair || l->spinners.head == t))
+        lock_grant(t, l, 1);
+}
+
+/* Gives the lock to a blocked waiter, which wakes up as its holder. */
+static void hand_over(struct task *by, struct task *w, struct lock *l)
+{
+    lock_got(w, l, w->reads, 0);
+    operation_done(w);
+    task_wake(task_gcpu(by), w, 0);
+}
+
+/* All readers that wait, wherever they stand, have it together. */
+static void wake_readers(struct task *by, struct lock *l)
+{
+    struct task_list rest;
+    struct task *w;
+
+    list_init(&rest);
+    for (int n = 0; (w = list_pop(&l->waiters)) != NULL;) {
+        if (w->reads && n++ < READERS_WOKEN)
+            hand_over(by, w, l);
+        else
+            list_push(&rest, w);
+    }
+    while ((w = list_pop(&rest)) != NULL)
+        list_push(&l->waiters, w);
+}
+
+static void wake_waiter(struct task *by, struct lock *l)
+{
+    gcpu_overhead(task_gcpu(by), by->guest->costs->syscall);
+    if (l->waiters.head->reads)
+        wake_readers(by, l);
+    else
+        task_wake(task_gcpu(by), list_pop(&l->waiters), 0);
+}
+
+/* A waiter of an rwsem that was overtaken for too long. */
+static bool handed_off(struct task *by, struct lock *l)
+{
+    const struct task *w = l->waiters.head;
+
+    if (l->spec->kind != LOCK_RW || !w || know(by->guest) - w->wait_since < HANDOFF)
+        return false;
+    gcpu_overhead(task_gcpu(by), by->guest->costs->syscall);
+    if (w->reads)
+        wake_readers(by, l);
+    else
+        hand_over(by, list_pop(&l->waiters), l);
+    return true;
+}
+
+/* The spinner that gets a released lock; how many ask for its line. */
+static struct task *next_spinner(const struct lock *l, int64_t *askers)
+{
+    const bool queued = l->spec->fair && l->spec->kind == LOCK_SPIN;
+    struct task *next = NULL;
+
+    *askers = 0;
+    for (struct task *s = l->spinners.head; s; s = s->link) {
+        if (!queued && !executes(s))
+            continue;
+        if (!next)
+            next = s;
+        ++*askers;
+        if (l->spec->fair)
+            break;
+    }
+    return next;
+}
+
+void lock_release(struct task *t, struct lock *l)
+{
+    struct guest *k = t->guest;
+    const bool write = l->owner == t;
+    int64_t askers;
+    struct task *s;
+
+    if (!write && (l->owner || l->readers == 0)) {
+        guest_count(k, "unlock_by_other");
+        return;
+    }
+    l->owner = NULL;
+    l->readers -= !write;
+    t->locks_held--;
+    t->kernel_locks -= l->spec->kernel;
+    gcpu_overhead(task_gcpu(t), guest_touch(t, l->line, !write));
+    if (l->readers > 0 || handed_off(t, l))
+        return;
+    s = next_spinner(l, &askers);
+    if (s)
+        lock_grant(s, l, askers);
+    else if (l->waiters.head)
+        wake_waiter(t, l);
+}

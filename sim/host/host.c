@@ -57,6 +57,21 @@ const struct param host_params[] = {
      .max = NS_SEC,
      .help = "no new-idle balancing on a pCPU whose average idle time is shorter",
      .source = "assumed; Linux compares with the measured cost of balancing"},
+    {.name = "shuffle",
+     .type = PARAM_NS,
+     .offset = offsetof(struct host_conf, shuffle),
+     .def = "0",
+     .min = 0,
+     .max = 1000 * NS_SEC,
+     .help = "every floating vCPU changes places with another once in this time; 0 = never",
+     .source = "Tandem: an axis for experiments"},
+    {.name = "shuffle-scope",
+     .type = PARAM_ENUM,
+     .offset = offsetof(struct host_conf, shuffle_scope),
+     .def = "machine",
+     .values = scopes,
+     .help = "how far away that other place may be (previous: within the core)",
+     .source = "Tandem: an axis for experiments"},
     {.name = "gather",
      .type = PARAM_BOOL,
      .offset = offsetof(struct host_conf, gather),
@@ -288,5 +303,6 @@ int host_start(struct host *h, char why[160])
     for (int i = 0; i < h->nvcpus; i++)
         ops_vcpu_init(h->policy, h->vcpu[i]);
     h->started = true;
+    shuffle_start(h);
     return 0;
 }

@@ -132,6 +132,8 @@ struct host_conf {
     bool gather;            /* idle vCPUs are packed, active ones get a pCPU (gather.c) */
     ns_t gather_undone;     /* a request to leave this soon says that a gathering was wrong */
     int64_t gather_limit;   /* stable vCPUs on one pCPU */
+    ns_t shuffle;           /* every floating vCPU changes its place once in this time, 0 = none */
+    int shuffle_scope;      /* enum placement_scope: how far away the other place may be */
     ns_t newidle_min_idle;  /* no new-idle balancing on a pCPU that is idle for less on average */
 };
 
@@ -160,7 +162,11 @@ struct host {
     struct lb_tree *lb;          /* NULL: no balancing */
     struct gather *gather;       /* NULL: off */
     struct policy_timer *timers; /* [8] */
-    int next_new;                /* first pCPU to try for a vCPU that never ran */
+    struct event shuffle;
+    ns_t shuffle_every;
+    int shuffle_next;  /* vCPU whose turn it is */
+    uint64_t shuffles; /* places changed */
+    int next_new;      /* first pCPU to try for a vCPU that never ran */
     bool started;
 };
 

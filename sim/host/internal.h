@@ -8,7 +8,7 @@
 #include "host/host_ops.h"
 
 /* Kinds of events of this level, top byte of their tags. */
-enum host_tag { TAG_SLICE = 0x21, TAG_TICK, TAG_BALANCE, TAG_POLICY };
+enum host_tag { TAG_SLICE = 0x21, TAG_TICK, TAG_BALANCE, TAG_POLICY, TAG_SHUFFLE };
 
 static inline uint32_t host_tag(enum host_tag kind, int id)
 {
@@ -103,6 +103,9 @@ void gather_free(struct host *h);
 /* v's idle policy calls it stable, or no longer. Without effect when it is so already. */
 void gather_class(struct host *h, struct vcpu *v, bool stable);
 void gather_reset(struct vcpu *v, ns_t now);
+
+/* -- shuffle.c -- */
+void shuffle_start(struct host *h);
 
 /* -- ops.c -- */
 bool timers_init(struct host *h);

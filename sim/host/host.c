@@ -11,6 +11,7 @@
 #include "host/internal.h"
 #include "host/ops.h"
 
+static const char *const starts[] = {"order", "random", NULL};
 static const char *const scopes[] = {"previous", "group", "node", "machine", NULL};
 
 const struct param host_params[] = {
@@ -28,6 +29,15 @@ const struct param host_params[] = {
      .def = "machine",
      .values = scopes,
      .help = "how far from its last pCPU a waking vCPU looks for an idle one",
+     .source = "assumed"},
+    {.name = "start",
+     .type = PARAM_ENUM,
+     .offset = offsetof(struct host_conf, start),
+     .def = "order",
+     .values = starts,
+     .help =
+         "where floating vCPUs run first: on idle pCPUs in order of number, or on random ones, as "
+         "after a long time",
      .source = "assumed"},
     {.name = "balance",
      .type = PARAM_BOOL,

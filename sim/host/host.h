@@ -123,9 +123,13 @@ struct host_hooks {
 
 enum placement_scope { SCOPE_PREVIOUS, SCOPE_GROUP, SCOPE_NODE, SCOPE_MACHINE };
 
+/* Where a vCPU that may be anywhere runs first: in order of number, or somewhere at random. */
+enum start_place { START_ORDER, START_RANDOM };
+
 struct host_conf {
     int64_t tick_hz; /* 0 = none, slices end exactly */
     int scope;    /* enum placement_scope: how far a waking floating vCPU looks for an idle pCPU */
+    int start;    /* enum start_place */
     bool balance; /* periodic and new-idle balancing */
     bool wakeup_preemption; /* false: the policy's preempts() is not asked */
     ns_t migration_cost;    /* cache hot below this (0.5 ms) */

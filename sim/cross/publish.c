@@ -15,6 +15,17 @@ void publish_pcpu(struct xpcpu *p)
                              p->p->curr == NULL && p->p->nr_ready == 0);
 }
 
+void publish_places(struct world *w)
+{
+    for (int i = 0; i < w->nvms; i++)
+        for (int j = 0; j < w->vm[i].nvcpus && w->vm[i].channel; j++) {
+            const int p = w->vm[i].vcpu[j].v->pcpu;
+
+            if (p >= 0)
+                channel_map(w->vm[i].channel, j, p, w->topo->of[LEVEL_GROUP][p]);
+        }
+}
+
 void publish_entry(struct xvcpu *x, bool moved)
 {
     const int p = x->v->pcpu;

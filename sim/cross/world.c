@@ -294,6 +294,7 @@ int world_run(struct world *w, struct trace_sink *trace, char why[160])
     set_trace(w, trace);
     if (host_start(w->host, why))
         return -1;
+    publish_places(w);
     if (w->conf.warmup > 0) {
         engine_run(e, w->conf.warmup);
         forget(w);

@@ -234,6 +234,8 @@ int64_t xpcpu_speed(const struct xpcpu *p);
 /* publish.c */
 void publish_pcpu(struct xpcpu *p);
 void publish_entry(struct xvcpu *x, bool moved);
+/* Before the run: where vCPUs are that were somewhere already. */
+void publish_places(struct world *w);
 /* idle.c */
 void idle_begin(struct xvcpu *x);
 void idle_commit(struct xvcpu *x);

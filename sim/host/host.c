@@ -290,6 +290,44 @@ static void find_usable(struct host *h)
     }
 }
 
+/* Floating vCPUs have been somewhere before the run: the turns of each pCPU are equally many, and each
+ * vCPU draws among those left that it may use, or any it may use. */
+static void place_at_random(struct host *h, struct cpumask *left)
+{
+    for (int i = 0; i < h->nvcpus; i++) {
+        struct vcpu *v = h->vcpu[i];
+        const int from = (int)rng_below(&h->rng, (uint64_t)h->npcpus);
+
+        if (v->allowed->count == 1)
+            continue;
+        if (left->count == 0)
+            for (int p = 0; p < h->npcpus; p++)
+                cpumask_set(left, p);
+        v->pcpu = cpumask_next_and(left, v->allowed, from, h->npcpus);
+        if (v->pcpu < 0)
+            v->pcpu = cpumask_next_and(left, v->allowed, 0, h->npcpus);
+        if (v->pcpu < 0)
+            v->pcpu = cpumask_next(v->allowed, from);
+        if (v->pcpu < 0)
+            v->pcpu = cpumask_next(v->allowed, 0);
+        if (cpumask_test(left, v->pcpu))
+            cpumask_clear(left, v->pcpu);
+    }
+}
+
+static bool start_places(struct host *h)
+{
+    struct cpumask *left;
+
+    if (h->conf.start != START_RANDOM)
+        return true;
+    left = cpumask_new(h->npcpus);
+    if (left)
+        place_at_random(h, left);
+    cpumask_free(left);
+    return left != NULL;
+}
+
 int host_start(struct host *h, char why[160])
 {
     const size_t unit = padded(h->policy->ops->head.unit_size);
@@ -300,7 +338,7 @@ int host_start(struct host *h, char why[160])
         return -1;
     }
     h->policy->unit = calloc((size_t)h->nvcpus + 1, unit > 0 ? unit : 1);
-    if (!h->policy->unit || (h->conf.balance && !lb_init(h))) {
+    if (!h->policy->unit || (h->conf.balance && !lb_init(h)) || !start_places(h)) {
         snprintf(why, 160, "out of memory");
         return -1;
     }

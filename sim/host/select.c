@@ -54,11 +54,8 @@ static int least_loaded(struct host *h, const struct vcpu *v)
 /* For a vCPU without a usable previous pCPU: spread in order of number, idle ones first. */
 static int place_new(struct host *h, const struct vcpu *v)
 {
-    int to;
+    int to = cpumask_next_and(h->idle, v->allowed, h->next_new, h->npcpus);
 
-    if (h->conf.start == START_RANDOM)
-        h->next_new = (int)rng_below(&h->rng, (uint64_t)h->npcpus);
-    to = cpumask_next_and(h->idle, v->allowed, h->next_new, h->npcpus);
     if (to < 0)
         to = cpumask_next_and(h->idle, v->allowed, 0, h->npcpus);
     if (to < 0 && h->lb && h->lb->depths > 0 && v->allowed->count == h->npcpus)

@@ -90,6 +90,7 @@ void guest_push_current(struct gcpu *g);
 
 /* ops.c: one typed wrapper per operation */
 int op_select(struct guest *k, struct task *t, int prev, int waker, unsigned flags);
+void op_irq(struct guest *k, int cpu);
 
 static inline ns_t know(const struct guest *k)
 {

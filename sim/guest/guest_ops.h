@@ -5,6 +5,7 @@
  *
  *     init(k)
  *     task_init(k, t) when t starts
+ *     interrupts:    irq(k, c) when c takes them, once for all that are pending; then they wake up
  *     t wakes up:    c = select(k, t, prev, waker, flags) // on the waker's vCPU
  *                    enqueue(k, c, t, why)
  *                    preempts(k, c, curr, t) -> c decides again
@@ -19,8 +20,9 @@
  * Required: head.name only. enqueue, dequeue and pick come all three or none (none: the guest core's
  * ordering, `guest.scheduler`: eevdf, cfs or fifo). A policy sees guest CPUs only: no pCPU exists here.
  * It may read the channel facts it declared in `facts`; with the channel off these read as "not known":
- * not preempted, LOW, not idle, group 0. Policies add no time: guest_* and channel reads count what
- * was looked at, the machine prices it.
+ * not preempted, LOW, not idle, no group (-1). Policies add no time: guest_* and channel reads count
+ * what was looked at, the machine prices it: in `select` and in `irq` by the row. One that declares
+ * facts and has no `irq` pays the flat `reread` for each interrupt instead.
  */
 #ifndef SIM_GUEST_GUEST_OPS_H
 #define SIM_GUEST_GUEST_OPS_H
@@ -51,6 +53,7 @@ struct guest_ops {
     void (*fini)(struct guest *k);
     void (*task_init)(struct guest *k, struct task *t);
     void (*task_fini)(struct guest *k, struct task *t);
+    void (*irq)(struct guest *k, int cpu); /* cpu takes interrupts: a time to look at the channel */
     int (*select)(struct guest *k, struct task *t, int prev, int waker, unsigned flags);
     void (*enqueue)(struct guest *k, int cpu, struct task *t, enum guest_enqueue_why why);
     void (*dequeue)(struct guest *k, int cpu, struct task *t);
@@ -76,6 +79,10 @@ void *guest_cpu_mem(const struct guest *k, int cpu);
 void *guest_task_mem(const struct guest *k, const struct task *t);
 struct rng *guest_rng(struct guest *k);
 bool guest_allowed(const struct task *t, int cpu);
+/* The communication group that the task named, 0 = none. They are numbered from 1 to guest_ntags:
+ * small numbers, for memory per group. */
+uint32_t guest_tag(const struct task *t);
+int guest_ntags(const struct guest *k);
 /* Looks at a run queue: nothing current, nothing queued, no wake-up pending. Counts as examined. */
 bool guest_idle_cpu(struct guest *k, int cpu);
 /* Runnable tasks there, current included. Counts as examined. */
@@ -94,7 +101,7 @@ int guest_recent(const struct task *t);
 bool guest_preempted(struct guest *k, int cpu);
 enum degree guest_degree(struct guest *k, int cpu);
 bool guest_pcpu_idle(struct guest *k, int cpu);
-int guest_group(struct guest *k, int cpu);
+int guest_group(struct guest *k, int cpu); /* a virtual id, good for comparing; -1 = in none */
 ns_t guest_steal(struct guest *k, int cpu);
 int guest_hint(struct guest *k, int cpu);
 /* The order of the kernel's select_idle_sibling with wake_affine before it; `avail` says which CPU

@@ -4,6 +4,7 @@
  * the functions that policies may call. Everything that looks at a run queue is counted for its
  * price.
  */
+#include <limits.h>
 #include <string.h>
 
 #include "guest/core.h"
@@ -56,6 +57,13 @@ int op_select(struct guest *k, struct task *t, int prev, int waker, unsigned fla
     return c;
 }
 
+void op_irq(struct guest *k, int cpu)
+{
+    crash_enter(k->ops->head.name, "irq");
+    k->ops->irq(k, cpu);
+    crash_leave();
+}
+
 ns_t guest_now(const struct guest *k)
 {
     return know(k);
@@ -95,6 +103,21 @@ struct rng *guest_rng(struct guest *k)
 bool guest_allowed(const struct task *t, int cpu)
 {
     return t->pin < 0 || t->pin == cpu;
+}
+
+uint32_t guest_tag(const struct task *t)
+{
+    return t->spec->tag;
+}
+
+int guest_ntags(const struct guest *k)
+{
+    uint32_t n = 0;
+
+    for (int i = 0; i < k->work->ntasks; i++)
+        if (k->work->task[i].tag > n)
+            n = k->work->task[i].tag;
+    return n < INT_MAX ? (int)n : INT_MAX;
 }
 
 bool guest_idle_cpu(struct guest *k, int cpu)
@@ -157,7 +180,7 @@ bool guest_pcpu_idle(struct guest *k, int cpu)
 
 int guest_group(struct guest *k, int cpu)
 {
-    return k->channel ? channel_group(k->channel, cpu) : 0;
+    return k->channel ? channel_group(k->channel, cpu) : -1;
 }
 
 ns_t guest_steal(struct guest *k, int cpu)

@@ -38,17 +38,30 @@ void task_wake(struct gcpu *waker, struct task *t, unsigned flags)
     list_push(&waker->wakes, t);
 }
 
-static ns_t selection_price(struct guest *k)
+static void begin_look(struct guest *k)
+{
+    k->examined = 0;
+    if (k->channel)
+        channel_take_reads(k->channel);
+}
+
+/* Of all that was looked at since begin_look. */
+static ns_t look_price(struct guest *k)
 {
     const struct costs *c = k->costs;
     struct channel_reads r = {0};
 
     if (k->channel)
         r = channel_take_reads(k->channel);
+    return k->examined * c->select_examine + r.preempted * c->select_preempted +
+           r.load * c->select_load + r.group * c->select_group + r.other * c->select_examine;
+}
+
+static ns_t selection_price(struct guest *k)
+{
     if (k->conf.equal_selection)
         return k->conf.selection_cost;
-    return c->select_base + k->examined * c->select_examine + r.preempted * c->select_preempted +
-           r.load * c->select_load + r.group * c->select_group + r.other * c->select_examine;
+    return k->costs->select_base + look_price(k);
 }
 
 void gcpu_begin_wake(struct gcpu *g)
@@ -63,9 +76,7 @@ void gcpu_begin_wake(struct gcpu *g)
         g->target = t->pin >= 0 ? t->pin : t->cpu;
         g->left = k->costs->wake;
     } else {
-        k->examined = 0;
-        if (k->channel)
-            channel_take_reads(k->channel);
+        begin_look(k);
         g->target = op_select(k, t, t->cpu, g->id, t->wake_flags);
         price = selection_price(k);
         hist_add(&k->selection, price);
@@ -104,7 +115,13 @@ void gcpu_take_irqs(struct gcpu *g)
 {
     struct guest *k = g->guest;
     struct task *t = g->irq_head;
-    ns_t reread = k->channel && k->ops->facts ? k->costs->reread : 0;
+    const ns_t reread = k->channel && k->ops->facts && !k->ops->irq ? k->costs->reread : 0;
+
+    if (k->ops->irq) {
+        begin_look(k);
+        op_irq(k, g->id);
+        gcpu_overhead(g, look_price(k));
+    }
 
     g->irq_head = NULL;
     g->irq_tail = &g->irq_head;

@@ -96,11 +96,18 @@ Test(guest_gather, never_stacks_while_a_vcpu_is_idle)
         WAKE(b, t, t, bench_wake(bare, t, t));
     bench_free(bare);
     bench_free(b);
-    /* An idle vCPU of which nothing is known is one. */
-    b = eight("cache-group", "00......");
+    /* One of which nothing is known is idle, too. Stock Linux looks no further than 3. */
+    b = hogs(eight("cache-group", "00......"), "23456");
     WAKE(b, 0, 0, 0);
     WAKE(b, 1, 0, 1);
-    WAKE(b, 2, 0, 2);
+    WAKE(b, 2, 0, 7);
+    bench_free(b);
+    /* And one that is not where it was believed, but in a group that was searched before. */
+    b = hogs(eight("cache-group", "00112233"), "1234567");
+    WAKE(b, 0, 0, 0);
+    bench_hog(b, 6, -1);
+    bench_map(b, "......1");
+    WAKE(b, 1, 0, 6);
     bench_free(b);
 }
 
@@ -167,6 +174,18 @@ Test(guest_gather, communication_groups_do_not_share_a_home)
         WAKE(b, t, 0, t);
     for (int t = 0; t < 4; t++)
         WAKE(b, t, 7, t);
+    bench_free(b);
+    /* A vCPU is idle where the other member is, but three that sleep there leave no room for two. */
+    b = bench_new((struct bench_setting){"cache-group", 8, 2, true, 1, {3, 2}, {1, 2}, 0});
+    bench_map(b, "00001111");
+    bench_interrupt(b, 0);
+    bench_interrupt(b, 4);
+    for (int t = 0; t < 3; t++)
+        WAKE(b, t, 0, t);
+    bench_move(b, 3, 3);
+    for (int t = 0; t < 3; t++)
+        bench_block(b, t);
+    WAKE(b, 4, 0, 4);
     bench_free(b);
 }
 

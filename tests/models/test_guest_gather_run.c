@@ -35,3 +35,59 @@ Test(guest_gather, a_run_gathers)
     cr_expect_eq(gathered_on("cache-group, channel: off", "group: 1, "), 2);
     cr_expect_eq(gathered_on("bare", "group: 1, "), 2);
 }
+
+/* Share of the time, in percent, at which three tasks that hand messages on ran last in one cache
+ * group, on a host that moves 128 vCPUs as it likes; between them tasks without a group. */
+#define BETWEEN                                                                                    \
+    "program: [{loop: {count: forever, body: [{run: 200us}, {sleep: {exponential: 1ms}}]}}]}"
+
+static int together(const char *policy)
+{
+    static const int member[] = {0, 61, 92};
+    struct seen *s = see(
+        1,
+        "machine: kunpeng920-128\nduration: 100ms\nhost: {scheduler: eevdf, placement: float}\n"
+        "vms: [{name: vm, vcpus: 128, guest: {policy: %s, llc: 4}, workload: {objects: {queues: "
+        "{q: {capacity: 4}, r: {capacity: 4}, z: {capacity: 4}}}, tasks: ["
+        "{name: a, group: 1, program: [{loop: {count: forever, body: [{run: 20us}, {send: q}, "
+        "{recv: z}]}}]},"
+        "{name: x, count: 60, " BETWEEN ","
+        "{name: b, group: 1, program: [{loop: {count: forever, body: [{recv: q}, {run: 15us}, "
+        "{send: r}]}}]},"
+        "{name: y, count: 30, " BETWEEN ","
+        "{name: c, group: 1, program: [{loop: {count: forever, body: [{recv: r}, {run: 10us}, "
+        "{send: z}]}}]}"
+        "]}}, {name: rest, role: background, vcpus: 64, workload: {objects: {"
+        "devices: {d: {depth: 64, service: {exponential: 500us}}}}, tasks: [{name: s, count: "
+        "vcpus, program: [{loop: {count: forever, body: [{run: {exponential: 500us}}, {io: "
+        "d}]}}]}]}}]\n",
+        policy);
+    int pcpu[192] = {0}, vcpu[3] = {0};
+    ns_t together = 0, last = NS_MS * 20;
+
+    for (size_t i = 0; i < s->n; i++) {
+        const struct trace_record *r = &s->record[i];
+        const int home = pcpu[vcpu[0]] / 4;
+
+        if (r->time > last) {
+            if (pcpu[vcpu[1]] / 4 == home && pcpu[vcpu[2]] / 4 == home)
+                together += r->time - last;
+            last = r->time;
+        }
+        if (r->kind == TRACE_VCPU_IN)
+            pcpu[r->b] = r->a;
+        for (int j = 0; r->kind == TRACE_TASK_IN && j < 3; j++)
+            if (r->b == member[j])
+                vcpu[j] = r->a;
+    }
+    forget(s);
+    fprintf(stderr, "%s %d\n", policy, (int)(together * 100 / (80 * NS_MS)));
+    return (int)(together * 100 / (80 * NS_MS));
+}
+
+Test(guest_gather, a_floating_host_makes_fiction_of_the_guests_llcs)
+{
+    cr_expect_geq(together("cache-group"), 90);
+    cr_expect_geq(together("cps"), 80);
+    cr_expect_leq(together("llc-gather"), 20);
+}

@@ -4,7 +4,6 @@
  * the functions that policies may call. Everything that looks at a run queue is counted for its
  * price.
  */
-#include <limits.h>
 #include <string.h>
 
 #include "guest/core.h"
@@ -107,17 +106,12 @@ bool guest_allowed(const struct task *t, int cpu)
 
 uint32_t guest_tag(const struct task *t)
 {
-    return t->spec->tag;
+    return t->tag;
 }
 
 int guest_ntags(const struct guest *k)
 {
-    uint32_t n = 0;
-
-    for (int i = 0; i < k->work->ntasks; i++)
-        if (k->work->task[i].tag > n)
-            n = k->work->task[i].tag;
-    return n < INT_MAX ? (int)n : INT_MAX;
+    return k->ntags;
 }
 
 bool guest_idle_cpu(struct guest *k, int cpu)

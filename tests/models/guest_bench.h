@@ -50,6 +50,7 @@ struct bench_setting {
     int count[BENCH_TEMPLATES]; /* tasks; in order */
     uint32_t tag[BENCH_TEMPLATES];
     int llc;
+    int of; /* > 0: so many tasks in a row have a communication group of their own */
 };
 
 static inline void bench_irq(void *arg, struct gcpu *g, enum irq_kind kind)
@@ -105,8 +106,11 @@ static inline struct bench *bench_new(struct bench_setting s)
                               .reread = 1000000,
                               .guest_irq = 100000000};
     for (int i = 0; i < BENCH_TEMPLATES && s.count[i] > 0; i++, b->work.ntasks++)
-        b->spec[i] = (struct task_spec){
-            .count = s.count[i], .tag = s.tag[i], .vcpu = -1, .start_dist = dist_const(0)};
+        b->spec[i] = (struct task_spec){.count = s.count[i],
+                                        .tag = s.tag[i],
+                                        .tag_of = s.of,
+                                        .vcpu = -1,
+                                        .start_dist = dist_const(0)};
     b->work.task = b->spec;
     b->e = engine_new();
     b->k = guest_new(b->e, &b->costs, &b->work, &b->conf, ops, params, &place, 1, &bench_hooks, b,

@@ -16,7 +16,8 @@
 /* Six members, then two tasks without a group. Eight vCPUs in two cache groups, all of them known. */
 static struct bench *eight(const char *policy, const char *map)
 {
-    struct bench *b = bench_new((struct bench_setting){policy, 8, 4, true, 1, {6, 2}, {1, 0}, 4});
+    struct bench *b =
+        bench_new((struct bench_setting){policy, 8, 4, true, 1, {6, 2}, {1, 0}, 4, 0});
 
     bench_map(b, map);
     bench_interrupt(b, 0);
@@ -160,7 +161,7 @@ Test(guest_gather, a_vcpu_takes_its_members_along)
 Test(guest_gather, communication_groups_do_not_share_a_home)
 {
     struct bench *b =
-        bench_new((struct bench_setting){"cache-group", 8, 2, true, 1, {4, 4}, {1, 2}, 0});
+        bench_new((struct bench_setting){"cache-group", 8, 2, true, 1, {4, 4}, {1, 2}, 0, 0});
 
     bench_map(b, "00001111");
     bench_interrupt(b, 0);
@@ -176,7 +177,7 @@ Test(guest_gather, communication_groups_do_not_share_a_home)
         WAKE(b, t, 7, t);
     bench_free(b);
     /* A vCPU is idle where the other member is, but three that sleep there leave no room for two. */
-    b = bench_new((struct bench_setting){"cache-group", 8, 2, true, 1, {3, 2}, {1, 2}, 0});
+    b = bench_new((struct bench_setting){"cache-group", 8, 2, true, 1, {3, 2}, {1, 2}, 0, 0});
     bench_map(b, "00001111");
     bench_interrupt(b, 0);
     bench_interrupt(b, 4);
@@ -273,7 +274,7 @@ Test(guest_gather, a_selection_costs_the_rows_it_reads)
 /* Two tasks' interrupts at once on vCPU 3. */
 static void expect_irq(const char *policy, bool channel, ns_t want)
 {
-    struct bench *b = bench_new((struct bench_setting){policy, 8, 2, channel, 1, {2}, {1}, 0});
+    struct bench *b = bench_new((struct bench_setting){policy, 8, 2, channel, 1, {2}, {1}, 0, 0});
     struct gcpu *g = &b->k->cpu[3];
 
     bench_map(b, "00001111");
@@ -364,7 +365,8 @@ static struct bench *walker(const char *policy, bool channel, uint64_t seed, int
                                             seed,
                                             {10, 6, 4, 4},
                                             {tags ? 1 : 0, tags ? 2 : 0, tags ? 3 : 0, 0},
-                                            llc});
+                                            llc,
+                                            0});
 }
 
 Test(guest_gather, is_stock_without_the_channel_or_a_tag)
@@ -463,15 +465,22 @@ Test(guest_gather, counts_add_up)
 
 Test(guest_gather, tags_above_the_bound_are_counted)
 {
-    struct bench *b = bench_new((struct bench_setting){
-        "cache-group", 8, 2, true, 1, {1, 1}, {GATHER_TAGS, GATHER_TAGS + 1}, 0});
+    struct bench *b = bench_new(
+        (struct bench_setting){"cache-group", 8, 2, true, 1, {2 * GATHER_TAGS + 2}, {0}, 0, 2});
+    const int last = 2 * GATHER_TAGS;
 
     cr_expect_eq(guest_ntags(b->k), GATHER_TAGS + 1);
-    cr_expect_eq(guest_tag(&b->k->task[1]), GATHER_TAGS + 1);
+    cr_expect_eq(guest_tag(&b->k->task[last - 1]), GATHER_TAGS);
+    cr_expect_eq(guest_tag(&b->k->task[last]), GATHER_TAGS + 1);
     bench_map(b, "00001111");
-    bench_wake(b, 0, 0);
+    bench_interrupt(b, 0);
+    bench_interrupt(b, 4);
+    WAKE(b, last - 1, 0, 0);
+    WAKE(b, last - 2, 4, 1);
     cr_expect_eq(b->counted, 0);
-    WAKE(b, 1, 4, 4);
-    cr_expect_eq(b->counted, 1);
+    /* As stock: they stay apart. */
+    WAKE(b, last, 2, 2);
+    WAKE(b, last + 1, 4, 4);
+    cr_expect_eq(b->counted, 2);
     bench_free(b);
 }

@@ -14,7 +14,7 @@
 #include "engine/engine.h"
 
 /* Raised whenever an operation changes its meaning or its arguments. */
-#define TANDEM_POLICY_ABI 2
+#define TANDEM_POLICY_ABI 3
 
 struct policy_head {
     uint32_t abi;               /* TANDEM_POLICY_ABI */

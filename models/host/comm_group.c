@@ -5,9 +5,9 @@
  * home. A tag means nothing outside its VM.
  *
  * A member that wakes gets an idle pCPU of its home; without one it goes where the core places it.
- * The home of a member is the cache group with most of the others that has room for it: fewer others
- * than pCPUs that it may use; among equals its own, then the first. So a group of members that
- * is larger than a cache group splits into full ones and a rest, and stays as it is. Balancing may
+ * The home of a member is the cache group with most members that has room for it: fewer others than
+ * pCPUs that it may use; among equals the first from a number that VM and tag give, so that the
+ * members agree. Those who are too many for one cache group split into full ones and a rest. Balancing may
  * not pull a member out of its home while a pCPU is idle there; at a host tick the vCPU that has waited
  * longest goes home if a pCPU is idle there. What runs without ever waiting is not moved.
  *
@@ -60,8 +60,8 @@ static int group_of(const struct hyp *h, int pcpu)
     return h->host->topo->of[LEVEL_GROUP][pcpu];
 }
 
-/* v's other members add `by` to the count of the group where they are. The vCPUs of a VM have
- * consecutive numbers. */
+/* Members with v's tag, and v, add `by` to the count of the group where they are. The vCPUs of a VM
+ * have consecutive numbers. */
 static void count_members(const struct hyp *h, const struct vcpu *v, int by)
 {
     const struct host *host = h->host;
@@ -69,7 +69,7 @@ static void count_members(const struct hyp *h, const struct vcpu *v, int by)
     for (int i = v->id - v->index; i < host->nvcpus && host->vcpu[i]->vm == v->vm; i++) {
         const struct vcpu *o = host->vcpu[i];
 
-        if (o != v && o->pcpu >= 0 && tag_of(o) == tag_of(v))
+        if (o->pcpu >= 0 && tag_of(o) == tag_of(v))
             *members(h, group_of(h, o->pcpu)) += by;
     }
 }
@@ -88,17 +88,19 @@ static bool room(const struct hyp *h, const struct vcpu *v, int group, int n)
 /* -1: v has no tag, or no group has room. */
 static int home_of(const struct hyp *h, const struct vcpu *v)
 {
+    const int n = h->host->topo->count[LEVEL_GROUP];
     const int own = v->pcpu >= 0 ? group_of(h, v->pcpu) : -1;
-    int best = -1;
+    int first, best = -1;
 
     if (tag_of(v) == 0)
         return -1;
+    first = (int)((tag_of(v) + (uint32_t)v->vm) % (uint32_t)n);
     count_members(h, v, 1);
-    for (int i = -1; i < h->host->topo->count[LEVEL_GROUP]; i++) {
-        const int g = i < 0 ? own : i; /* its own first: the others must have more */
+    for (int i = 0; i < n; i++) {
+        const int g = (first + i) % n;
 
-        if (g >= 0 && (best < 0 || *members(h, g) > *members(h, best)) &&
-            room(h, v, g, *members(h, g)))
+        if ((best < 0 || *members(h, g) > *members(h, best)) &&
+            room(h, v, g, *members(h, g) - (g == own)))
             best = g;
     }
     count_members(h, v, -1);

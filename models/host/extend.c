@@ -3,21 +3,25 @@
  * CFS whose slices bend to critical sections: a vCPU that would be switched out while its guest says
  * that it holds a lock (NEED_LOCK) goes on for `extension`, once between two switch-ins.
  *
- * The guest's row is read where the host has control anyway: at entry, at ticks and at decisions. So
- * the host learns that the section was left at the next tick or decision at the earliest, which ends
- * the extension; else it lasts to its end, which is exact with and without a host tick. Meanwhile a
- * wake-up preempts nothing, and a vCPU that yields or blocks gives the rest up.
+ * The guest's row is read when the host has control: at entry, ticks and decisions. A guest that leaves
+ * its section makes no exit, so the host would learn of it at the end of the extension, when the guest
+ * may well be in the next section; therefore it looks every `look` while it extends, by a timer whose
+ * exits are paid, and ends the extension at the first look that finds no need. Meanwhile a wake-up
+ * preempts nothing, and a vCPU that yields or blocks gives the rest up.
  *
- * Always true: CFS charges an extension like any run, so it is paid back by later turns; a vCPU gets
- * no extension that could bring it above `cap` within a period, which begins with the first one after
- * the last period ended. A guest that lies thus gains no share, and delays others by at most the cap.
- * Sources: eCS (ATC'18): an extra slice for critical sections; pvsched (v3, 2026): the cap.
+ * Always true: CFS charges an extension like any run, so it is paid back by later turns, unless those
+ * who lost it sleep: CFS forgets what it owes to sleepers. So a vCPU earns `cap` of extensions by each
+ * `period` that it runs, saves up no more than `cap`, and starts with nothing: whatever its guest says
+ * and the others do, extensions are at most cap / period of its run time, and what was saved.
+ * Ticks that stretch a slice would undo that: an extension that ends past a tick shifts the next turns
+ * to where they are stretched most. So the slices of a vCPU that has been extended once are exact.
+ * Sources: eCS (ATC'18): an extra slice for critical sections; pvsched (v3, 2026): that there is a cap.
  */
 #include "host/fair_order.h"
 
 struct extend_params {
     struct fair_conf fair; /* first: fair_order takes it from there */
-    ns_t extension, cap, period;
+    ns_t extension, look, cap, period;
 };
 
 static const struct param extend_params[] = {
@@ -30,21 +34,29 @@ static const struct param extend_params[] = {
      .max = 10 * NS_SEC,
      .help = "how long a vCPU in a critical section goes on after its slice; 0 = not at all",
      .source = "assumed"},
+    {.name = "look",
+     .type = PARAM_NS,
+     .offset = offsetof(struct extend_params, look),
+     .def = "10us",
+     .min = 0,
+     .max = 10 * NS_SEC,
+     .help = "how often the host looks during an extension; 0 = only at ticks and at its end",
+     .source = "assumed"},
     {.name = "cap",
      .type = PARAM_NS,
      .offset = offsetof(struct extend_params, cap),
      .def = "5ms",
      .min = 0,
-     .max = 10 * NS_SEC,
-     .help = "most that a vCPU is extended by in a period",
+     .max = 100 * NS_MS,
+     .help = "extensions that a vCPU earns by running for a period, and can save up",
      .source = "assumed; pvsched caps a boost at 1 s, then throttles for 1 s"},
     {.name = "period",
      .type = PARAM_NS,
      .offset = offsetof(struct extend_params, period),
      .def = "100ms",
-     .min = NS_US,
-     .max = 100 * NS_SEC,
-     .help = "period of the cap",
+     .min = NS_MS,
+     .max = 10 * NS_SEC,
+     .help = "run time of a vCPU by which it earns the cap",
      .source = "assumed"},
     PARAM_END};
 
@@ -54,8 +66,8 @@ struct extend_unit {
     bool extends;                /* the extension is under way */
     bool voluntary;              /* it stops by its own wish */
     ns_t had_in;                 /* the switch-in that has had its extension, -1 */
-    ns_t ends, charged;          /* of the extension; its time up to here is in `used` */
-    ns_t from, used;             /* the period's start, and what was used in it */
+    ns_t ends, paid;             /* of the extension; up to here it has left the budget */
+    ns_t budget, earned;         /* what it may use; its run time that has been turned into that */
 };
 
 static struct fair_queue *queue_of(const struct pcpu *p)
@@ -90,8 +102,8 @@ static void use(struct hyp *h, struct extend_unit *u)
 {
     if (!u->extends)
         return;
-    u->used += hyp_now(h) - u->charged;
-    u->charged = hyp_now(h);
+    u->budget -= hyp_now(h) - u->paid;
+    u->paid = hyp_now(h);
 }
 
 static void extend_stopping(struct hyp *h, struct pcpu *p, struct vcpu *v, struct host_ran ran,
@@ -115,15 +127,16 @@ static bool loses(const struct pcpu *p, const struct vcpu *v)
     return q->leftmost && (q->next || q->leftmost->vruntime <= u->fair.entity.vruntime);
 }
 
-static bool within_cap(struct hyp *h, struct extend_unit *u)
+/* A period earns all that can be saved. */
+static void earn(struct hyp *h, struct extend_unit *u)
 {
     const struct extend_params *c = h->params;
+    const ns_t ran = u->fair.entity.sum_exec - u->earned;
 
-    if (hyp_now(h) - u->from >= c->period) {
-        u->from = hyp_now(h);
-        u->used = 0;
-    }
-    return u->used + c->extension <= c->cap;
+    u->earned += ran;
+    u->budget += (ran < c->period ? ran : c->period) * c->cap / c->period;
+    if (u->budget > c->cap)
+        u->budget = c->cap;
 }
 
 /* Is v, which would be switched out, to begin its extension? */
@@ -134,13 +147,14 @@ static bool begins(struct hyp *h, struct vcpu *v)
 
     if (!u->need || u->voluntary || c->extension == 0 || u->had_in == v->run_start)
         return false;
-    if (!within_cap(h, u)) {
+    earn(h, u);
+    if (u->budget < c->extension) {
         hyp_count(h, "extend_capped");
         return false;
     }
     hyp_count(h, "extend_given");
     u->had_in = v->run_start;
-    u->charged = hyp_now(h);
+    u->paid = hyp_now(h);
     u->ends = hyp_now(h) + c->extension;
     return true;
 }
@@ -178,18 +192,32 @@ static bool extends(const struct vcpu *v)
     return u && u->extends;
 }
 
+static bool was_extended(const struct vcpu *v)
+{
+    const struct extend_unit *u = v ? hyp_vcpu(v) : NULL;
+
+    return u && u->had_in >= 0;
+}
+
+/* To the next look. */
 static ns_t rest(struct hyp *h, const struct vcpu *v)
 {
+    const struct extend_params *c = h->params;
     const struct extend_unit *u = hyp_vcpu(v);
+    const ns_t left = u->ends - hyp_now(h);
 
-    return u->ends - hyp_now(h);
+    return c->look > 0 && c->look < left ? c->look : left;
 }
 
 static struct host_pick extend_pick(struct hyp *h, struct pcpu *p, struct vcpu *prev)
 {
+    struct host_pick k;
+
     if (extends(prev))
         return (struct host_pick){.vcpu = prev, .slice = rest(h, prev), .exact = true};
-    return fair_order_pick(h, p, prev);
+    k = fair_order_pick(h, p, prev);
+    k.exact = was_extended(k.vcpu);
+    return k;
 }
 
 static ns_t extend_slice(struct hyp *h, struct pcpu *p, struct vcpu *curr)

@@ -147,6 +147,19 @@ static void leaving(void *arg, struct pcpu *p, struct vcpu *v, enum stop_why why
     x->off_since = now;
 }
 
+/* A tick has paid already. */
+static void renewed(void *arg, struct pcpu *p, struct vcpu *v)
+{
+    struct world *w = arg;
+    struct xvcpu *x = v->owner;
+
+    (void)p;
+    if (x->ticked_at == w->engine->now)
+        return;
+    count_exit(x, EXIT_PREEMPT);
+    gcpu_charge(x->g, w->costs->exit + w->costs->entry, 0);
+}
+
 static void left(void *arg, struct pcpu *p, struct vcpu *v)
 {
     struct world *w = arg;
@@ -257,6 +270,7 @@ const struct host_hooks cross_host_hooks = {
     .deciding = deciding,
     .leaving = leaving,
     .left = left,
+    .renewed = renewed,
     .idle = pcpu_idle,
     .tick = tick,
     .queued = queued,

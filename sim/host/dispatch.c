@@ -130,6 +130,8 @@ static void renew(struct host *h, struct pcpu *p, struct host_pick k)
     ops_running(h->policy, p, k.vcpu);
     slice_start(h, p, k);
     dispatch_done(h, p);
+    if (k.exact)
+        HOOK(h, renewed, p, k.vcpu);
 }
 
 static void dispatch(struct engine *e, struct deferred *d)

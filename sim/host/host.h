@@ -76,8 +76,8 @@ struct pcpu {
     enum stop_why resched_why;
     ns_t idle_since;    /* when idle */
     ns_t avg_idle;      /* for new-idle balancing */
-    bool exact;         /* curr's slice ends exactly although there is a tick */
-    struct event slice; /* exact slice end (tick 0, or `exact`) */
+    bool exact;         /* curr's slice ends exactly: no tick, or pick asked for it */
+    struct event slice; /* the end of an exact slice */
     struct event tick;  /* host tick while not idle (tick > 0); phase of each pCPU staggered */
     struct deferred dispatch;
     void *priv;  /* policy's cpu memory */
@@ -106,6 +106,8 @@ struct host_hooks {
     void (*deciding)(void *arg, struct pcpu *p, struct vcpu *v);
     /* After the switch-out, with the new state set. */
     void (*left)(void *arg, struct pcpu *p, struct vcpu *v);
+    /* A decision kept v and asked for an exact slice: the host was entered for that. */
+    void (*renewed)(void *arg, struct pcpu *p, struct vcpu *v);
     /* p has no vCPU from now on. */
     void (*idle)(void *arg, struct pcpu *p);
     /* A host tick hits running v; before the policy sees it. */

@@ -41,7 +41,7 @@
 struct host_pick {
     struct vcpu *vcpu;
     ns_t slice; /* relative; NS_NEVER = until something happens */
-    bool exact; /* the slice ends to the ns on a host with a tick too, as by a timer of its own */
+    bool exact; /* on a host with a tick too, it ends to the ns and `slice` is asked (a timer) */
 };
 
 struct host_ran {

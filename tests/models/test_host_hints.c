@@ -421,3 +421,59 @@ Test(host_hints, honest_hints_spare_lock_holders)
     cr_expect_lt(preempted[1], 0.1 * preempted[0], "%g without, %g with hints", preempted[0],
                  preempted[1]);
 }
+
+/* Which vCPUs of a run were on the pCPUs of a cache group in its last 100 ms, as bits. */
+static unsigned seen_in_group(struct gantt *g, int group)
+{
+    unsigned seen = 0;
+
+    for (int p = 2 * group; p < 2 * group + 2; p++) {
+        char *text = gantt_pcpu(g, p, 400 * NS_MS, 500 * NS_MS, 10 * NS_US);
+
+        for (const char *c = text; *c; c++)
+            if (*c != '.')
+                seen |= 1u << (*c - 'A');
+        free(text);
+    }
+    return seen;
+}
+
+/* Tasks of vCPUs 0 and 2 talk to each other, and those of 1 and 3. What the guest calls a group comes
+ * to the host by its rows. */
+Test(host_hints, tasks_that_talk_bring_their_vcpus_together)
+{
+    static const char *const hints[] = {"off", "honest", "lie"};
+
+    for (int i = 0; i < 3; i++) {
+        char text[2048];
+        struct gantt g;
+        unsigned seen[2];
+
+        gantt_init(&g);
+        snprintf(text, sizeof(text),
+                 "machine: {base: flat-8, topology: {sockets: 1, nodes: 1, groups: 2, cores: 2, "
+                 "threads: 1}}\nduration: 500ms\nallow_cold: true\n"
+                 "host: {scheduler: comm-group, placement: float}\nvms:\n"
+                 "  - {name: vm, vcpus: 4, guest: {hints: %s}, workload: {objects: {queues: {"
+                 "q: {capacity: 1}, r: {capacity: 1}}}, tasks: ["
+                 "{name: a, vcpu: 0, group: 1, program: [{loop: {count: forever, body: [{run: "
+                 "{exponential: 40us}}, {send: q}, {sleep: 50us}]}}]},"
+                 "{name: b, vcpu: 1, group: 2, program: [{loop: {count: forever, body: [{run: "
+                 "{exponential: 40us}}, {send: r}, {sleep: 50us}]}}]},"
+                 "{name: c, vcpu: 2, group: 1, program: [{loop: {count: forever, body: [{recv: q}, "
+                 "{run: 20us}]}}]},"
+                 "{name: d, vcpu: 3, group: 2, program: [{loop: {count: forever, body: [{recv: r}, "
+                 "{run: 20us}]}}]}]}}\n",
+                 hints[i]);
+        run_values_free(run_of_text(text, 2, &g.sink));
+        seen[0] = seen_in_group(&g, 0);
+        seen[1] = seen_in_group(&g, 1);
+        cr_expect_eq(seen[0] | seen[1], 15);
+        if (i == 1)
+            cr_expect((seen[0] == 5 && seen[1] == 10) || (seen[0] == 10 && seen[1] == 5),
+                      "honest: %x and %x", seen[0], seen[1]);
+        else
+            cr_expect(seen[0] != 5 && seen[0] != 10, "%s: %x and %x", hints[i], seen[0], seen[1]);
+        gantt_free(&g);
+    }
+}

@@ -497,7 +497,7 @@ Test(registry, loaded_policies_are_checked)
         const struct idle_ops *ops;
         const char *want;
     } CASES[] = {
-        {&OLD, "idle policy 'old': built for contract version 3, this is version 2"},
+        {&OLD, "idle policy 'old': built for contract version 4, this is version 3"},
         {&HOLLOW, "idle policy 'hollow': the required operation 'enter' is missing"},
         {&TAKEN, "idle policy 'hlt': another policy has this name"},
         {&UGLY, "idle policy 'My_Policy': only a-z, 0-9 and '-' may stand in its name"},

@@ -66,6 +66,7 @@ const struct param costs_params[] = {
          "assumed"),
     COST(syscall, "150ns", "guest: a blocking or waking operation enters the kernel", "assumed"),
     COST(reread, "60ns", "guest: re-reading the channel in an interrupt", "assumed"),
+    COST(hint_write, "20ns", "guest: writing its row of the channel, without an exit", "assumed"),
     COST(select_base, "43ns", "guest: choosing a vCPU, fixed part",
          "calibrated: CPS selection times, as on kunpeng920-128"),
     COST(select_examine, "20ns", "guest: choosing, per vCPU whose run queue is looked at",

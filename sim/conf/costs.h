@@ -48,6 +48,7 @@ struct costs {
     ns_t store;            /* store to a polled flag; also until a spinner on another CPU sees it */
     ns_t syscall;          /* a blocking or waking operation enters the guest kernel */
     ns_t reread;           /* re-reading the table in a guest interrupt, when a channel is used */
+    ns_t hint_write;       /* the guest writes its own row of the table (guest.hints) */
     ns_t select_base;      /* choosing a vCPU: fixed part */
     ns_t select_examine;   /* per vCPU whose run queue is looked at */
     ns_t select_preempted; /* per preempted flag read */

@@ -41,23 +41,34 @@ static ns_t wake_pcpu(struct xpcpu *p)
     return latency;
 }
 
-/* At its switches and ticks the host looks at the guest's row and sets its hint, if its policy cares. */
+static bool same_row(const struct guest_row *a, const struct guest_row *b)
+{
+    return a->stamp == b->stamp && a->nr_runnable == b->nr_runnable && a->need == b->need &&
+           a->idle == b->idle && a->tag == b->tag;
+}
+
+/* The host looks at the guest's row, if its policy cares. A row may be written twice in an instant. */
+static void read_row(struct xvcpu *x)
+{
+    struct host *h = x->world->host;
+    struct guest_row row;
+
+    if (!x->vm->channel || !h->policy->ops->channel_read)
+        return;
+    row = channel_read_guest(x->vm->channel, x->g->id);
+    if (same_row(&row, &x->row_seen))
+        return;
+    x->row_seen = row;
+    host_channel_read(h, x->v, &row);
+}
+
+/* At its switches and ticks the host looks at the guest's row and sets its hint. */
 static void exchange(struct xvcpu *x)
 {
     struct host *h = x->world->host;
-    const struct host_ops *ops = h->policy->ops;
-    struct guest_row row;
 
-    if (!x->vm->channel)
-        return;
-    if (ops->channel_read) {
-        row = channel_read_guest(x->vm->channel, x->g->id);
-        if (row.stamp != x->row_seen) {
-            x->row_seen = row.stamp;
-            host_channel_read(h, x->v, &row);
-        }
-    }
-    if (ops->channel_hint)
+    read_row(x);
+    if (x->vm->channel && h->policy->ops->channel_hint)
         channel_publish_hint(x->vm->channel, x->g->id, host_channel_hint(h, x->v));
 }
 
@@ -120,6 +131,13 @@ static void entered(void *arg, struct pcpu *p, struct vcpu *v, bool moved, int f
     gcpu_resume(x->g, xpcpu_speed(xp), stolen);
 }
 
+static void deciding(void *arg, struct pcpu *p, struct vcpu *v)
+{
+    (void)arg;
+    (void)p;
+    read_row(v->owner);
+}
+
 static void leaving(void *arg, struct pcpu *p, struct vcpu *v, enum stop_why why)
 {
     struct world *w = arg;
@@ -144,6 +162,19 @@ static void leaving(void *arg, struct pcpu *p, struct vcpu *v, enum stop_why why
         count_exit(x, EXIT_PREEMPT);
     }
     x->off_since = now;
+}
+
+/* A tick has paid already. */
+static void renewed(void *arg, struct pcpu *p, struct vcpu *v)
+{
+    struct world *w = arg;
+    struct xvcpu *x = v->owner;
+
+    (void)p;
+    if (x->ticked_at == w->engine->now)
+        return;
+    count_exit(x, EXIT_PREEMPT);
+    gcpu_charge(x->g, w->costs->exit + w->costs->entry, 0);
 }
 
 static void left(void *arg, struct pcpu *p, struct vcpu *v)
@@ -253,8 +284,10 @@ static void count(void *arg, const char *name)
 
 const struct host_hooks cross_host_hooks = {
     .entered = entered,
+    .deciding = deciding,
     .leaving = leaving,
     .left = left,
+    .renewed = renewed,
     .idle = pcpu_idle,
     .tick = tick,
     .queued = queued,

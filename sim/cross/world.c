@@ -149,7 +149,7 @@ static int init_channel(struct world *w, struct xvm *vm, const struct world_vm *
 
     if (hist_init(&vm->age))
         return -1;
-    if (!s->conf->channel || !s->ops->facts)
+    if (!s->conf->channel || (!s->ops->facts && s->conf->hints == HINTS_OFF))
         return 0;
     vm->channel = channel_attach(w->channel, s->ops->head.name, s->ops->facts, s->ncpus, threshold,
                                  s->rule, &vm->age);

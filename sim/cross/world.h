@@ -83,7 +83,7 @@ struct xvcpu {
     ns_t kept_from;   /* HELD or IDLESPIN time that has been accounted for by C-state or turns */
     ns_t used_before; /* executed while not idle, before accounting began */
     ns_t steal_from;  /* published when accounting began */
-    ns_t row_seen;    /* stamp of the guest's row that the host policy saw last */
+    struct guest_row row_seen; /* the guest's row as the host policy saw it last */
     uint64_t exits[EXIT_REASONS];
     struct wait_counts {
         uint64_t looks, looks_empty, scanned, missed, wakes_empty, short_idle, long_idle;

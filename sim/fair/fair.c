@@ -8,55 +8,9 @@
 #include "engine/check.h"
 #include "fair/fair_impl.h"
 
-#define CFS_SOURCE   "Linux 6.1 kernel/sched/fair.c, 8 or more CPUs"
 #define EEVDF_SOURCE "Linux 6.12 kernel/sched/fair.c, 8 or more CPUs"
 
-const struct param fair_cfs_params[] = {
-    {.name = "latency",
-     .type = PARAM_NS,
-     .offset = offsetof(struct fair_conf, latency),
-     .def = "24ms",
-     .min = 100 * NS_US,
-     .max = 10 * NS_SEC,
-     .help = "period in which every entity runs once",
-     .source = CFS_SOURCE},
-    {.name = "min-granularity",
-     .type = PARAM_NS,
-     .offset = offsetof(struct fair_conf, min_granularity),
-     .def = "3ms",
-     .min = NS_US,
-     .max = 10 * NS_SEC,
-     .help = "shortest slice",
-     .source = CFS_SOURCE},
-    {.name = "wakeup-granularity",
-     .type = PARAM_NS,
-     .offset = offsetof(struct fair_conf, wakeup_granularity),
-     .def = "4ms",
-     .min = 0,
-     .max = 10 * NS_SEC,
-     .help = "lead in virtual time that a woken entity needs to preempt",
-     .source = CFS_SOURCE},
-    {.name = "nr-latency",
-     .type = PARAM_INT,
-     .offset = offsetof(struct fair_conf, nr_latency),
-     .def = "8",
-     .min = 1,
-     .max = 1000,
-     .help = "number of entities above which the period grows",
-     .source = CFS_SOURCE},
-    {.name = "sleeper-credit",
-     .type = PARAM_BOOL,
-     .offset = offsetof(struct fair_conf, sleeper_credit),
-     .def = "on",
-     .help = "a sleeper is placed up to half a latency ahead",
-     .source = CFS_SOURCE},
-    {.name = "wakeup-preemption",
-     .type = PARAM_BOOL,
-     .offset = offsetof(struct fair_conf, wakeup_preemption),
-     .def = "on",
-     .help = "a woken entity may preempt the running one",
-     .source = CFS_SOURCE},
-    PARAM_END};
+const struct param fair_cfs_params[] = {FAIR_CFS_ROWS, PARAM_END};
 
 const struct param fair_eevdf_params[] = {
     {.name = "slice",

@@ -82,6 +82,12 @@ void cond_wake(struct task *t, struct cond *c, bool all);
 void device_submit(struct task *t, struct device *d, ns_t service, int irq_cpu);
 void device_done(struct task *t);
 
+/* hints.c */
+/* g executes and its state is settled: its row is written if what it says has changed. */
+void hints_update(struct gcpu *g);
+/* The same at a tick, when a policy may want to say something else, and for guests without hints. */
+void hints_tick(struct gcpu *g);
+
 /* balance.c */
 bool guest_newidle(struct gcpu *g);
 void guest_periodic(struct gcpu *g);

@@ -233,6 +233,7 @@ static bool enter_idle(struct gcpu *g)
         if (g->idle_since < 0)
             g->idle_since = know(k);
         gcpu_tick_idle(g);
+        hints_update(g);
         gcpu_update_busy(g);
         k->hooks->idle(k->hook_arg, g);
     }
@@ -365,6 +366,7 @@ void gcpu_step(struct gcpu *g)
         ;
     g->in_step = false;
     gcpu_update_busy(g);
+    hints_update(g);
     gcpu_arm(g);
     if (g->guest->trace && g->on)
         trace_activity(g);

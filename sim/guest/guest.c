@@ -9,6 +9,7 @@
 
 static const char *const sched_names[] = {"eevdf", "cfs", "fifo", NULL};
 static const char *const nohz_names[] = {"idle", "off", "full", NULL};
+static const char *const hints_names[] = {"off", "honest", "lie", NULL};
 static const char *const word_names[] = {"flag", "pulse", NULL};
 
 #define OFF(f) offsetof(struct guest_conf, f)
@@ -42,6 +43,11 @@ const struct param guest_params[] = {
      "Linux need_resched: flag; pulse: assumed, a guest whose idle loop is not Linux's"},
     {"wake-pulse", PARAM_NS, OFF(wake_pulse), "1us", 1, NS_SEC, NULL,
      "wake-word: pulse: how long it stands", "assumed"},
+    {"hints", PARAM_ENUM, OFF(hints), "off", 0, 0, hints_names,
+     "tell the host of critical sections, interrupts, communication groups and idleness; lie: "
+     "claim "
+     "a critical section all the time, and one group for all vCPUs. Needs channel: on",
+     "eCS (ATC'18): critical sections; off: Tandem"},
     {"migration-cost", PARAM_NS, OFF(migration_cost), "500us", 0, 0, NULL,
      "a task that ran more recently is cache hot for balancing", "Linux sched_migration_cost"},
     PARAM_END};

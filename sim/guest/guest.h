@@ -202,8 +202,9 @@ struct gcpu {
     struct event tick;
     ns_t tick_period, tick_phase, next_tick;
     ns_t next_balance, balance_interval;
-    int failed; /* balancing passes in a row that found nothing movable */
-    void *priv; /* policy */
+    struct guest_row said; /* guest.hints: its row of the channel before a policy's changes */
+    int failed;            /* balancing passes in a row that found nothing movable */
+    void *priv;            /* policy */
 };
 
 enum irq_kind { IRQ_TIMER, IRQ_DEVICE, IRQ_TICK };

@@ -6,6 +6,8 @@
 #include "conf/param.h"
 
 enum guest_sched { GUEST_SCHED_EEVDF, GUEST_SCHED_CFS, GUEST_SCHED_FIFO };
+/* What a guest tells its host about itself: nothing but at its ticks, the truth, or what pays. */
+enum guest_hints { HINTS_OFF, HINTS_HONEST, HINTS_LIE };
 enum guest_nohz { NOHZ_IDLE, NOHZ_OFF, NOHZ_FULL };
 
 /* What a waker leaves in the word that an idle CPU watches: a flag that this CPU alone clears (Linux'
@@ -27,6 +29,7 @@ struct guest_conf {
     ns_t batch;    /* an operation may take effect while at most this much overhead is still owed */
     int wake_word; /* enum guest_word */
     ns_t wake_pulse;     /* WORD_PULSE: how long it stands */
+    int hints;           /* enum guest_hints */
     ns_t migration_cost; /* a task that ran more recently is cache hot for balancing */
 };
 

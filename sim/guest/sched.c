@@ -438,22 +438,6 @@ static void update_scan(struct gcpu *g)
         x >= 1024 ? 0 : (int)((int64_t)(end - first) * (1024 * 1024 - x * x) / (1024 * 1024));
 }
 
-static void write_guest_row(struct gcpu *g)
-{
-    struct guest *k = g->guest;
-    struct guest_row row = {
-        .stamp = know(k), .nr_runnable = g->nr_running, .idle = g->nr_running == 0};
-
-    if (!k->channel)
-        return;
-    if (k->ops->channel_fill) {
-        crash_enter(k->ops->head.name, "channel_fill");
-        k->ops->channel_fill(k, g->id, &row);
-        crash_leave();
-    }
-    channel_write_guest(k->channel, g->id, &row);
-}
-
 static void tick_work(struct gcpu *g)
 {
     struct guest *k = g->guest;
@@ -471,7 +455,7 @@ static void tick_work(struct gcpu *g)
         if (resched)
             g->need_resched = true;
     }
-    write_guest_row(g);
+    hints_tick(g);
     if (know(k) >= g->next_balance)
         update_scan(g);
     guest_periodic(g);

@@ -118,7 +118,7 @@ static void go_on(struct host *h, struct pcpu *p, struct host_pick k)
         idle_ended(h, p);
     vcpu_switch_in(h, p, k.vcpu);
     ops_running(h->policy, p, k.vcpu);
-    slice_start(h, p, k.slice);
+    slice_start(h, p, k);
     if (h->lb)
         lb_busy(h, p);
     dispatch_done(h, p);
@@ -128,8 +128,10 @@ static void go_on(struct host *h, struct pcpu *p, struct host_pick k)
 static void renew(struct host *h, struct pcpu *p, struct host_pick k)
 {
     ops_running(h->policy, p, k.vcpu);
-    slice_start(h, p, k.slice);
+    slice_start(h, p, k);
     dispatch_done(h, p);
+    if (k.exact)
+        HOOK(h, renewed, p, k.vcpu);
 }
 
 static void dispatch(struct engine *e, struct deferred *d)

@@ -76,7 +76,8 @@ struct pcpu {
     enum stop_why resched_why;
     ns_t idle_since;    /* when idle */
     ns_t avg_idle;      /* for new-idle balancing */
-    struct event slice; /* exact slice end (tick 0) */
+    bool exact;         /* curr's slice ends exactly: no tick, or pick asked for it */
+    struct event slice; /* the end of an exact slice */
     struct event tick;  /* host tick while not idle (tick > 0); phase of each pCPU staggered */
     struct deferred dispatch;
     void *priv;  /* policy's cpu memory */
@@ -100,8 +101,13 @@ struct host_hooks {
      * RUNNING). */
     void (*entered)(void *arg, struct pcpu *p, struct vcpu *v, bool moved, int from_pcpu);
     void (*leaving)(void *arg, struct pcpu *p, struct vcpu *v, enum stop_why why);
+    /* The policy is about to be told that v stops on p, or asked whether it goes on: what the policy
+     * should know of v by then is handed to it now. May change nothing else. */
+    void (*deciding)(void *arg, struct pcpu *p, struct vcpu *v);
     /* After the switch-out, with the new state set. */
     void (*left)(void *arg, struct pcpu *p, struct vcpu *v);
+    /* A decision kept v and asked for an exact slice: the host was entered for that. */
+    void (*renewed)(void *arg, struct pcpu *p, struct vcpu *v);
     /* p has no vCPU from now on. */
     void (*idle)(void *arg, struct pcpu *p);
     /* A host tick hits running v; before the policy sees it. */

@@ -23,7 +23,9 @@
  *     v moves:      dequeue(h, p, v, why) there, enqueue(h, q, v, ENQUEUE_MIGRATE) here
  *     now and then: balance(h, p, BALANCE_PERIODIC)  // default: the core's, along the domains
  *                   timer(h, cookie)                // armed by the policy
- *     channel:      channel_read(h, v, row) when the guest's row changed; channel_hint(h, v)
+ *     balancing:    pulls(h, v, p): may v be pulled to p? (the core's balancing only)
+ *     channel:      channel_read(h, v, row) when the guest's row changed, looked at when v is switched
+ *                   in, at ticks, and before stopping(h, p, v, ...); channel_hint(h, v)
  *     idle policy:  idle_class(h, v, stable) when it changed its view of v
  *     boost(h, p, v): queued v to the head (VM-wide wake-up)
  *     vcpu_fini(h, v), fini(h); dump(h, out) in a crash report
@@ -39,6 +41,7 @@
 struct host_pick {
     struct vcpu *vcpu;
     ns_t slice; /* relative; NS_NEVER = until something happens */
+    bool exact; /* on a host with a tick too, it ends to the ns and `slice` is asked (a timer) */
 };
 
 struct host_ran {
@@ -66,6 +69,7 @@ struct host_ops {
     bool (*yield)(struct hyp *h, struct vcpu *from, struct vcpu *to);
     bool (*boost)(struct hyp *h, struct pcpu *p, struct vcpu *v);
     void (*balance)(struct hyp *h, struct pcpu *p, enum balance_why why);
+    bool (*pulls)(struct hyp *h, const struct vcpu *v, const struct pcpu *to);
     void (*timer)(struct hyp *h, uint64_t cookie);
     void (*idle_class)(struct hyp *h, struct vcpu *v, bool stable);
     void (*channel_read)(struct hyp *h, struct vcpu *v, const struct guest_row *row);
@@ -98,6 +102,8 @@ struct rng *hyp_rng(struct hyp *h);
  * cache group, node, machine), else prev (or the least queued allowed pCPU when prev is not
  * allowed). */
 int hyp_select_default(struct hyp *h, struct vcpu *v, int prev);
+/* Counts something under this name (static text) in the result. */
+void hyp_count(struct hyp *h, const char *name);
 /* A timer of the policy: one per slot 0..7. NS_NEVER cancels. */
 void hyp_timer(struct hyp *h, int slot, ns_t at, uint64_t cookie);
 

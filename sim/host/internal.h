@@ -65,8 +65,8 @@ void dispatch_done(struct host *h, struct pcpu *p);
 
 /* -- slice.c -- */
 void slice_init(struct pcpu *p);
-/* curr was picked with this length. */
-void slice_start(struct host *h, struct pcpu *p, ns_t len);
+/* curr was picked like this. */
+void slice_start(struct host *h, struct pcpu *p, struct host_pick k);
 /* p's queue changed. */
 void slice_refresh(struct host *h, struct pcpu *p);
 void slice_stop(struct host *h, struct pcpu *p);

@@ -69,6 +69,11 @@ struct rng *hyp_rng(struct hyp *h)
     return &h->host->rng;
 }
 
+void hyp_count(struct hyp *h, const char *name)
+{
+    HOOK(h->host, count, name);
+}
+
 void hyp_timer(struct hyp *h, int slot, ns_t at, uint64_t cookie)
 {
     struct policy_timer *t;

@@ -152,6 +152,15 @@ static inline void ops_balance(struct hyp *h, struct pcpu *p, enum balance_why w
         lb_balance(h->host, p, why);
 }
 
+/* Default: balancing is free. */
+static inline bool ops_pulls(struct hyp *h, const struct vcpu *v, const struct pcpu *to)
+{
+    bool may;
+
+    OPS_ASK(may, true, h, pulls, h, v, to);
+    return may;
+}
+
 static inline void ops_timer(struct hyp *h, uint64_t cookie)
 {
     OPS_TELL(h, timer, h, cookie);

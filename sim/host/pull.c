@@ -8,6 +8,7 @@
 #include "host/pull.h"
 
 #include "host/domain.h"
+#include "host/ops.h"
 
 #define ONE          1024 /* a vCPU in the unit of loads and imbalances */
 #define SCAN_MAX     32   /* vCPUs looked at on one pCPU */
@@ -189,7 +190,7 @@ static int pull_from(struct pass *x, struct pcpu *src)
         if (!vcpu_may_use(v, x->dst->id))
             continue;
         x->all_pinned = false;
-        if (cache_hot(x, v))
+        if (cache_hot(x, v) || !ops_pulls(x->h->policy, v, x->dst))
             continue;
         if (host_migrate(x->h, v, x->dst->id, ENQUEUE_MIGRATE)) {
             moved++;
@@ -211,7 +212,7 @@ static void longer_interval(struct pass *x, ns_t limit)
 static void push_running(struct pass *x, struct pcpu *src)
 {
     if (pcpu_load(x->dst) > 0 || !src->curr || src->deciding ||
-        !vcpu_may_use(src->curr, x->dst->id))
+        !vcpu_may_use(src->curr, x->dst->id) || !ops_pulls(x->h->policy, src->curr, x->dst))
         return;
     x->state->failed = 0;
     x->h->active_pulls++;

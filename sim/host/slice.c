@@ -2,10 +2,10 @@
 /*
  * When a running vCPU is looked at again: exact slice ends without a host tick, else ticks.
  *
- * Always true: without a tick, the slice event of a pCPU is armed exactly when slice_end of its
- * curr is finite. The ticks of a pCPU lie on a fixed grid (multiples of 1/HZ, shifted by a fraction
- * of it from pCPU to pCPU), whatever runs; a tick that finds the pCPU idle does nothing and the
- * grid rests until something runs, so idle pCPUs cost nothing.
+ * Always true: a slice is exact without a tick, or when pick asked for it; then the slice event of a
+ * pCPU is armed exactly when slice_end of its curr is finite. The ticks of a pCPU lie on a fixed grid
+ * (multiples of 1/HZ, shifted by a fraction of it from pCPU to pCPU), whatever runs; a tick that finds
+ * the pCPU idle does nothing and the grid rests until something runs, so idle pCPUs cost nothing.
  */
 #include "host/internal.h"
 #include "host/ops.h"
@@ -52,31 +52,30 @@ static void set_end(struct host *h, struct pcpu *p, ns_t left)
     const ns_t end = left >= NS_NEVER - now ? NS_NEVER : now + (left > 0 ? left : 0);
 
     p->curr->slice_end = end;
-    if (h->conf.tick_hz > 0 || (event_armed(&p->slice) && p->slice.time == end))
+    if (!p->exact || (event_armed(&p->slice) && p->slice.time == end))
         return;
     engine_arm(h->engine, &p->slice, end);
 }
 
-void slice_start(struct host *h, struct pcpu *p, ns_t len)
+void slice_start(struct host *h, struct pcpu *p, struct host_pick k)
 {
     struct vcpu *v = p->curr;
 
-    v->slice_len = len;
+    p->exact = k.exact || h->conf.tick_hz == 0;
+    v->slice_len = k.slice;
     v->slice_from = h->engine->now;
-    if (h->conf.tick_hz > 0) {
-        set_end(h, p, len);
-        if (!event_armed(&p->tick))
-            engine_arm(h->engine, &p->tick, slice_tick_after(h, p, h->engine->now));
-        return;
-    }
+    if (h->conf.tick_hz > 0 && !event_armed(&p->tick))
+        engine_arm(h->engine, &p->tick, slice_tick_after(h, p, h->engine->now));
+    if (!p->exact)
+        slice_stop(h, p);
     /* The policy's word on somebody alone is its slice operation. */
-    set_end(h, p, p->nr_ready > 0 ? len : ops_slice(h->policy, p, v));
+    set_end(h, p, !p->exact || p->nr_ready > 0 ? k.slice : ops_slice(h->policy, p, v));
 }
 
 void slice_refresh(struct host *h, struct pcpu *p)
 {
     /* A slice that ends now is about to be noticed; it is not prolonged by those who come now. */
-    if (h->conf.tick_hz > 0 || p->need_resched || p->curr->slice_end <= h->engine->now)
+    if (!p->exact || p->need_resched || p->curr->slice_end <= h->engine->now)
         return;
     set_end(h, p, ops_slice(h->policy, p, p->curr));
 }

@@ -90,6 +90,7 @@ void vcpu_tell_stopping(struct host *h, struct pcpu *p, struct vcpu *v, enum sto
     const ns_t guest = h->hooks->guest_time ? h->hooks->guest_time(h->hook_arg, v) : total;
     const struct host_ran ran = {.total = total - v->told_total, .guest = guest - v->told_guest};
 
+    HOOK(h, deciding, p, v);
     v->told_total = total;
     v->told_guest = guest;
     ops_stopping(h->policy, p, v, ran, why);

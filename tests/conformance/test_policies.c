@@ -102,6 +102,8 @@ ParameterizedTest(size_t *i, conformance, host_policy)
     complete(name, "bare", "hlt", "", "float");
     complete(name, "bare", "hlt", "", "pinned");
     complete(name, "\"null\"", "hlt", ", scheduler: cfs", "float");
+    complete(name, "bare", "hlt", ", hints: honest", "float");
+    complete(name, "cps-load", "halt-poll", ", hints: lie", "pinned");
 }
 
 ParameterizedTestParameters(conformance, guest_policy)

@@ -22,7 +22,8 @@
  * A vCPU is taken only if its row was read in this selection. Tasks without a communication group
  * are placed as in stock Linux, and new ones, which have named none yet.
  *
- * In interrupts `irq-rows` rows are read, that of the interrupted vCPU first.
+ * In interrupts `irq-rows` rows are read, that of the interrupted vCPU first. With `again` a member
+ * that runs there, outside the home, moves to an idle vCPU in it, if there is room for all.
  *
  * What CPS leaves open and is assumed here: how a home is chosen and left, the order of the search,
  * the rows that are read. That is one rule for all, so that llc-gather differs in its belief only.
@@ -39,7 +40,11 @@ static int cache_group_init(struct guest *k)
 
 static void cache_group_irq(struct guest *k, int cpu)
 {
-    gather_irq(k, cpu, ((const struct gather_rows *)guest_policy_params(k))->irq);
+    const struct gather_rows *p = guest_policy_params(k);
+
+    gather_irq(k, cpu, p->irq);
+    if (p->again)
+        gather_again(k, cpu, NULL);
 }
 
 static int cache_group_select(struct guest *k, struct task *t, int prev, int waker, unsigned flags)

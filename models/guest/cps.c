@@ -26,15 +26,19 @@ static int cps_init(struct guest *k)
     return 0;
 }
 
-static void cps_irq(struct guest *k, int cpu)
-{
-    gather_irq(k, cpu, ((const struct cps *)guest_policy_params(k))->rows.irq);
-}
-
 /* The waker's vCPU runs, and is as good as low: see cps_load_place. */
 static bool cps_good(struct guest *k, int cpu, int waker)
 {
     return cpu == waker || guest_degree(k, cpu) == DEGREE_LOW;
+}
+
+static void cps_irq(struct guest *k, int cpu)
+{
+    const struct gather_rows *p = &((const struct cps *)guest_policy_params(k))->rows;
+
+    gather_irq(k, cpu, p->irq);
+    if (p->again)
+        gather_again(k, cpu, cps_good);
 }
 
 static int cps_select(struct guest *k, struct task *t, int prev, int waker, unsigned flags)

@@ -28,6 +28,7 @@ struct gather_tag {
 /* Parameters of the live ones. */
 struct gather_rows {
     int64_t select, irq;
+    bool again;
 };
 
 /* Rows of their table; `first` is the offset of their struct gather_rows. */
@@ -41,9 +42,19 @@ struct gather_rows {
      NULL,                                                                                         \
      "rows of the table read before a choice",                                                     \
      "a cache group of CPS's machine: 4 vCPUs when they map 1:1"},                                 \
+        {"irq-rows",                                                                               \
+         PARAM_INT,                                                                                \
+         (first) + offsetof(struct gather_rows, irq),                                              \
+         "4",                                                                                      \
+         0,                                                                                        \
+         4096,                                                                                     \
+         NULL,                                                                                     \
+         "rows read in an interrupt, that of its own vCPU included",                               \
+         "assumed, as rows"},                                                                      \
     {                                                                                              \
-        "irq-rows", PARAM_INT, (first) + offsetof(struct gather_rows, irq), "4", 0, 4096, NULL,    \
-            "rows read in an interrupt, that of its own vCPU included", "assumed, as rows"         \
+        "again", PARAM_BOOL, (first) + offsetof(struct gather_rows, again), "on", 0, 0, NULL,      \
+            "in an interrupt, a member that runs outside the home moves there",                    \
+            "assumed: what the re-reading in interrupts is for"                                    \
     }
 
 /* First in the policy's own memory. */
@@ -472,6 +483,29 @@ static inline int gather_select(struct gather_look *l, int64_t rows)
         if (gather_group(k, i)->tried != gather_self(k)->round)
             c = gather_search(l, i);
     return c >= 0 ? c : gather_search_unknown(l);
+}
+
+/* The operation `irq` goes on: the task that runs on `cpu` moves to the home, if all members have room
+ * there and it is no worse than where they are. Those that never block are gathered like this, and again
+ * when the host has moved their vCPUs. */
+static inline void gather_again(struct guest *k, int cpu,
+                                bool (*good)(struct guest *k, int cpu, int waker))
+{
+    struct gather_look l = {.k = k, .prev = cpu, .waker = -1, .spare = -1, .good = good};
+    const struct task *t = gather_self(k)->ngroups > 0 ? guest_current(k, cpu) : NULL;
+    int c;
+
+    if (!t || gather_tag(t) == 0)
+        return;
+    l.t = t;
+    l.tag = gather_tag(t);
+    l.home = gather_home(&l);
+    if (l.home < 0 || l.home == gather_cpu(k, cpu)->group || !gather_fits(&l, l.home))
+        return;
+    l.home_id = gather_group(k, l.home)->id;
+    c = gather_search(&l, l.home);
+    if (c >= 0)
+        guest_push(k, cpu, c);
 }
 
 #endif

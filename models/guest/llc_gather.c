@@ -8,8 +8,8 @@
  * The rule is that of cache-group, see there, with an LLC for a cache group and nothing to read: the
  * two differ in what they know. With one LLC for all there is nothing to gather: as stock Linux.
  *
- * Assumed: that it is done at wake-ups, with the rule of cache-group. Linux gathers the threads of a
- * process, and has the load balancer move them.
+ * Assumed: that it is done at wake-ups and ticks, with the rule of cache-group. Linux gathers the
+ * threads of a process, and has the load balancer move them.
  */
 #include "gather.h"
 
@@ -23,6 +23,13 @@ static int llc_gather_init(struct guest *k)
         gather_believe(k, c, first);
     }
     return 0;
+}
+
+/* What Linux leaves to the load balancer. */
+static void llc_gather_irq(struct guest *k, int cpu)
+{
+    if (gather_self(k)->ngroups > 1)
+        gather_again(k, cpu, NULL);
 }
 
 static int llc_gather_select(struct guest *k, struct task *t, int prev, int waker, unsigned flags)
@@ -49,6 +56,7 @@ const struct guest_ops guest_policy_llc_gather = {
         },
     .init = llc_gather_init,
     .task_fini = gather_task_fini,
+    .irq = llc_gather_irq,
     .select = llc_gather_select,
     .running = gather_running,
     .stopping = gather_stopping,

@@ -88,7 +88,7 @@ void vcpu_arrival(struct engine *e, struct event *ev)
         store_arrival(x);
         return;
     }
-    gcpu_charge(x->g, 0, x->world->costs->guest_irq);
+    gcpu_charge(x->g, 0, x->world->costs->guest_irq + guest_reread(x->vm->guest));
     vcpu_interrupt(x, -1, EXIT_IRQ, VIA_IRQ);
 }
 

@@ -52,6 +52,7 @@ void task_wake(struct gcpu *waker, struct task *t, unsigned flags);
 void gcpu_begin_wake(struct gcpu *g);
 void gcpu_finish_wake(struct gcpu *g);
 void gcpu_take_irqs(struct gcpu *g);
+void gcpu_look_irq(struct gcpu *g); /* an interrupt: the policy's look at the channel */
 void task_irq(struct task *t, enum irq_kind kind); /* t's timer or I/O is done */
 void task_timer(struct engine *e, struct event *ev);
 

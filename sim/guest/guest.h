@@ -352,6 +352,8 @@ bool gcpu_in_kernel(const struct gcpu *g);
 void gcpu_idle_again(struct gcpu *g);
 /* g is idle, was woken and has nothing to do: its idle loop turns once, a new plan is made. */
 void gcpu_look_round(struct gcpu *g);
+/* What an interrupt costs a guest that looks at the channel in it, beyond what its policy reads. */
+ns_t guest_reread(const struct guest *k);
 ns_t gcpu_next_timer(const struct gcpu *g);
 
 #endif

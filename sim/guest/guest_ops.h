@@ -53,7 +53,8 @@ struct guest_ops {
     void (*fini)(struct guest *k);
     void (*task_init)(struct guest *k, struct task *t);
     void (*task_fini)(struct guest *k, struct task *t);
-    void (*irq)(struct guest *k, int cpu); /* cpu takes interrupts: a time to look at the channel */
+    void (*irq)(struct guest *k, int cpu); /* cpu takes a device, timer or tick interrupt: a time to
+                                            * look at the channel */
     int (*select)(struct guest *k, struct task *t, int prev, int waker, unsigned flags);
     void (*enqueue)(struct guest *k, int cpu, struct task *t, enum guest_enqueue_why why);
     void (*dequeue)(struct guest *k, int cpu, struct task *t);
@@ -108,6 +109,11 @@ int guest_hint(struct guest *k, int cpu);
  * may be taken as idle (NULL: guest_idle_cpu). */
 int guest_select_sibling(struct guest *k, struct task *t, int prev, int waker, unsigned flags,
                          bool (*avail)(struct guest *k, int cpu));
+/* The task that runs on a CPU, NULL = none. Counts as a look at its run queue. */
+struct task *guest_current(struct guest *k, int cpu);
+/* Asks that the task that runs on `cpu`, alone there, moves to the idle CPU `to` (by the stopper, at the
+ * end of the interrupt). It stays if by then it holds a lock, or one of the two has changed. */
+void guest_push(struct guest *k, int cpu, int to);
 /* Moves a queued (not current) task. False when it is not allowed there. */
 bool guest_migrate(struct guest *k, struct task *t, int to);
 void guest_timer(struct guest *k, int slot, ns_t at, uint64_t cookie);

@@ -88,9 +88,12 @@ static void lock_block(struct task *t, struct lock *l)
 }
 
 /* Does the owner execute, as far as this guest can see? With the preempted flag it sees a vCPU that is
- * off its pCPU, without it only that the owner is the current task there. */
-static bool owner_runs(struct guest *k, const struct task *owner)
+ * off its pCPU, without it only that the owner is the current task there. An rwsem that is kept for a
+ * waiter who has yet to wake up has no owner in Linux, and spinners stay. */
+static bool owner_runs(struct guest *k, const struct lock *l, const struct task *owner)
 {
+    if (l->spec->kind == LOCK_RW && owner->woken_at >= 0)
+        return true;
     if (task_gcpu(owner)->curr != owner)
         return false;
     if (!k->channel || !(k->ops->facts & FACT_PREEMPTED))
@@ -109,7 +112,7 @@ static ns_t spin_time(const struct task *t, const struct lock *l)
     if (!l->spec->optimistic)
         return l->spec->spin_limit;
     if (l->owner)
-        return owner_runs(t->guest, l->owner) ? OWNER_CHECK : 0;
+        return owner_runs(t->guest, l, l->owner) ? OWNER_CHECK : 0;
     return 10 * NS_US + (l->readers < 30 ? l->readers : 30) * NS_US / 2;
 }
 
@@ -146,7 +149,7 @@ static bool waits_for_one_who_runs(const struct task *t, const struct lock *l)
 {
     const struct task *ahead = l->owner ? l->owner : l->spinners.head;
 
-    return l->readers == 0 && ahead != t && owner_runs(t->guest, ahead);
+    return l->readers == 0 && ahead != t && owner_runs(t->guest, l, ahead);
 }
 
 void lock_spin_over(struct task *t)

@@ -120,6 +120,19 @@ bool guest_idle_cpu(struct guest *k, int cpu)
     return k->cpu[cpu].nr_running == 0;
 }
 
+struct task *guest_current(struct guest *k, int cpu)
+{
+    k->examined++;
+    return k->cpu[cpu].curr;
+}
+
+void guest_push(struct guest *k, int cpu, int to)
+{
+    CHECK(to >= 0 && to < k->ncpus, "guest policy %s: push to CPU %d", k->ops->head.name, to);
+    if (to != cpu && k->cpu[cpu].curr && guest_allowed(k->cpu[cpu].curr, to))
+        k->cpu[cpu].push_to = to;
+}
+
 int guest_nr_running(struct guest *k, int cpu)
 {
     k->examined++;

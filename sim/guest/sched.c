@@ -466,7 +466,8 @@ void gcpu_run_tick(struct gcpu *g)
     struct guest *k = g->guest;
 
     g->tick_late = false;
-    gcpu_overhead(g, k->costs->guest_tick);
+    gcpu_overhead(g, k->costs->guest_tick + (k->ops->irq ? 0 : guest_reread(k)));
+    gcpu_look_irq(g);
     tick_work(g);
 }
 

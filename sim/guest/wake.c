@@ -111,18 +111,29 @@ void gcpu_finish_wake(struct gcpu *g)
     gcpu_update_busy(to);
 }
 
+ns_t guest_reread(const struct guest *k)
+{
+    return k->channel && k->ops->facts ? k->costs->reread : 0;
+}
+
+void gcpu_look_irq(struct gcpu *g)
+{
+    struct guest *k = g->guest;
+
+    if (!k->ops->irq)
+        return;
+    begin_look(k);
+    op_irq(k, g->id);
+    gcpu_overhead(g, look_price(k));
+}
+
 void gcpu_take_irqs(struct gcpu *g)
 {
     struct guest *k = g->guest;
     struct task *t = g->irq_head;
-    const ns_t reread = k->channel && k->ops->facts && !k->ops->irq ? k->costs->reread : 0;
+    const ns_t reread = k->ops->irq ? 0 : guest_reread(k);
 
-    if (k->ops->irq) {
-        begin_look(k);
-        op_irq(k, g->id);
-        gcpu_overhead(g, look_price(k));
-    }
-
+    gcpu_look_irq(g);
     g->irq_head = NULL;
     g->irq_tail = &g->irq_head;
     while (t) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Whole runs under the guest policies that gather communication groups. */
 #include "tests/models/guest_decisions.h"
+#include "tests/support/run_text.h"
 
 /* Members A (task 0, vCPU 0) and E (task 4, vCPU 4) start apart; between them B to D without a
  * group. Cache groups of two: 0-1, 2-3, 4-5. */
@@ -87,4 +88,38 @@ Test(guest_gather, a_floating_host_makes_fiction_of_the_guests_llcs)
     cr_expect_geq(together("cache-group"), 90);
     cr_expect_geq(together("cps"), 80);
     cr_expect_leq(together("llc-gather"), 20);
+}
+
+/* Exchanges per second within the cache group and in all, of four tasks that never block. */
+static void never_blocking(const char *policy, const char *shuffle, double *group, double *all)
+{
+    char text[1024];
+    struct run_values *r;
+
+    snprintf(
+        text, sizeof(text),
+        "machine: kunpeng920-128\nduration: 600ms\nwarmup: 200ms\n"
+        "host: {scheduler: cfs, placement: float, start: random, shuffle: %s}\n"
+        "vms: [{name: vm, vcpus: 128, guest: {policy: %s}, workload: {objects: {lines: {l: {}}}, "
+        "tasks: [{name: t, count: 4, group: 1, program: [{loop: {count: forever, body: "
+        "[{share: l}, {run: 3us}, {mark: {op: turn}}]}}]}]}}]\n",
+        shuffle, policy);
+    r = run_of_text(text, 3, NULL);
+    *group = metric_of(r, 0, METRIC_EXCHANGES_GROUP);
+    *all = metric_of(r, 0, METRIC_EXCHANGES);
+    run_values_free(r);
+}
+
+Test(guest_gather, tasks_that_never_block_are_gathered_in_interrupts)
+{
+    double group, all;
+
+    never_blocking("bare", "0s", &group, &all);
+    cr_expect(group < 0.5 * all, "bare: %g of %g", group, all);
+    never_blocking("cache-group", "0s", &group, &all);
+    cr_expect(group > 0.999 * all, "cache-group: %g of %g", group, all);
+    never_blocking("{cache-group: {again: off}}", "100ms", &group, &all);
+    cr_expect(group < 0.9 * all, "without again, vCPUs move: %g of %g", group, all);
+    never_blocking("cache-group", "100ms", &group, &all);
+    cr_expect(group > 0.8 * all, "vCPUs move: %g of %g", group, all);
 }

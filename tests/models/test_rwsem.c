@@ -316,23 +316,28 @@ static void random_scenario(uint64_t seed, char *to, size_t size)
     static const char *const GUESTS[] = {"bare", "preempted-bit", "cps-load", "idle-bit"};
     static const char *const SPIN[] = {"", ", spin: owner", ", spin: 20us"};
     static const char *const IDLE[] = {"hlt", "mwait-sched", "guest-poll"};
+    static const char *const MACHINES[] = {
+        "kunpeng920-128, topology: {sockets: 2, nodes: 1, groups: 1, cores: 2, threads: 1}",
+        "epyc-rome-128, topology: {sockets: 1, nodes: 1, groups: 2, cores: 1, threads: 2}"};
     struct text t = {.to = to, .end = to + size};
     char head[1024];
+    int k[8];
 
     rng_init(&t.rng, seed, RNG_TEST, 0, RNG_PROGRAM);
-    snprintf(
-        head, sizeof(head),
-        "machine: {base: kunpeng920-128, topology: {sockets: 2, nodes: 1, groups: 1, cores: 2, "
-        "threads: 1}}\n"
-        "duration: 20s\nallow_cold: true\nhost: {scheduler: %s, placement: float, preempted: "
-        "any-deschedule}\nvms:\n  - {name: vm, count: 2, vcpus: 3, idle: %s, guest: {policy: %s}, "
-        "workload: {objects: {lines: {x: {}}, devices: {disk: {depth: 1, service: 10us}}, locks: "
-        "{r: "
-        "{kind: rwsem%s}, q: {kind: rwsem%s}, m: {kind: sleep%s}, s: {kind: spin, kernel: on, "
-        "fair: "
-        "%s}}}, tasks: [",
-        HOSTS[draw(&t, 4)], IDLE[draw(&t, 3)], GUESTS[draw(&t, 4)], SPIN[draw(&t, 3)],
-        SPIN[draw(&t, 3)], SPIN[draw(&t, 3)], draw(&t, 2) ? "on" : "off");
+    for (int i = 0; i < 8; i++)
+        k[i] = draw(&t, 12);
+    snprintf(head, sizeof(head),
+             "machine: {base: %s}\nduration: 20s\nallow_cold: true\nhost: {scheduler: %s, "
+             "placement: float, "
+             "preempted: any-deschedule}\nvms:\n  - {name: vm, count: 2, vcpus: 3, idle: %s, "
+             "guest: {policy: "
+             "%s}, workload: {objects: {lines: {x: {}}, devices: {disk: {depth: 1, service: "
+             "10us}}, locks: {r: "
+             "{kind: rwsem%s}, q: {kind: rwsem%s}, m: {kind: sleep%s}, s: {kind: spin, kernel: on, "
+             "fair: "
+             "%s}}}, tasks: [",
+             MACHINES[k[0] % 2], HOSTS[k[1] % 4], IDLE[k[2] % 3], GUESTS[k[3] % 4], SPIN[k[4] % 3],
+             SPIN[k[5] % 3], SPIN[k[6] % 3], k[7] % 2 ? "on" : "off");
     put(&t, head);
     for (int i = 0; i < TYPES; i++) {
         put(&t, "{count: 2, footprint: 64KB, program: [{loop: {count: 60, body: [{run: "

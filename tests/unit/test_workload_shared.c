@@ -152,3 +152,22 @@ Test(workload_shared, threads_are_counted_apart_from_vcpus)
         engine_free(e);
     }
 }
+
+Test(workload_shared, more_tasks_than_there_can_be)
+{
+    struct engine *e = engine_new();
+    const struct guest_place place = {.vm = 3, .ncpus = 4};
+    static const struct costs FREE;
+    struct guest_conf conf;
+    char hash[33], why[160];
+    struct workload *w = parse(
+        "tasks: [{count: vcpus*100000, program: [{run: 1ms}]}, {program: [{run: 1ms}]}]", hash);
+
+    params_default(guest_params, &conf);
+    conf.threads = 100000;
+    cr_expect_null(guest_new(e, &FREE, w, &conf, registry_find(POLICY_GUEST, "bare"), NULL, &place,
+                             1, &DEAF, NULL, why));
+    cr_expect_str_eq(why, "vm3 has 10000000001 tasks, at most 1000000 are possible", "%s", why);
+    workload_free(w);
+    engine_free(e);
+}

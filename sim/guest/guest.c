@@ -2,6 +2,8 @@
 /*
  * Making, starting, checking and freeing a guest. All memory of a guest is allocated here.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,7 +88,9 @@ static void *aligned_zero(size_t n, size_t size)
     return p ? memset(p, 0, n * size) : NULL;
 }
 
-static int alloc_tasks(struct guest *k)
+#define TASKS_MAX 1000000 /* of a VM; assumed, a GB of memory */
+
+static int alloc_tasks(struct guest *k, char why[160])
 {
     int64_t total = 0;
     const size_t unit = k->ops->head.unit_size;
@@ -94,6 +98,11 @@ static int alloc_tasks(struct guest *k)
 
     for (int i = 0; i < k->work->ntasks; i++)
         total += peers_of(k, &k->work->task[i]);
+    if (total > TASKS_MAX) {
+        snprintf(why, 160, "vm%d has %" PRId64 " tasks, at most %d are possible", k->vm, total,
+                 TASKS_MAX);
+        return -1;
+    }
     k->ntasks = (int)total;
     k->task = aligned_zero((size_t)total + 1, sizeof(*k->task));
     k->task_mem = calloc((size_t)total + 1, unit + 1);
@@ -128,28 +137,29 @@ static void init_task(struct guest *k, struct task *t, const struct task_spec *s
     task_start_program(t);
 }
 
-/* Numbers of communication groups, from 1: templates that say the same group share one. */
+/* Numbers of communication groups, from 1: templates that say the same group share one. The tasks of a
+ * template stand in a row. */
 static void init_tags(struct guest *k)
 {
     for (int i = 0; i < k->ntasks; i++) {
         struct task *t = &k->task[i];
         const struct task_spec *s = t->spec;
 
-        for (int j = 0; j < i && s->tag > 0 && t->tag == 0; j++)
+        for (int j = 0; j < i && t->instance == 0 && s->tag > 0 && t->tag == 0; j++)
             if (k->task[j].spec->tag == s->tag)
                 t->tag = k->task[j].tag;
-        if (s->tag_of > 0 && t->instance % s->tag_of != 0)
+        if (t->instance > 0 && (s->tag > 0 || (s->tag_of > 0 && t->instance % s->tag_of != 0)))
             t->tag = k->task[i - 1].tag;
         else if (t->tag == 0 && (s->tag > 0 || s->tag_of > 0))
             t->tag = (uint32_t)++k->ntags;
     }
 }
 
-static int init_tasks(struct guest *k, uint64_t seed)
+static int init_tasks(struct guest *k, uint64_t seed, char why[160])
 {
     int n = 0;
 
-    if (alloc_tasks(k))
+    if (alloc_tasks(k, why))
         return -1;
     for (int i = 0; i < k->work->ntasks; i++) {
         const int first = n;
@@ -282,7 +292,7 @@ struct guest *guest_new(struct engine *e, const struct costs *costs, const struc
     fair_conf_scaled(&k->fair, k->ncpus);
     k->fair.tick = conf->hz ? NS_SEC / conf->hz : 0;
     rng_init(&k->policy_rng, seed, RNG_VM, (uint64_t)k->vm, RNG_POLICY);
-    if (init_cpus(k) || init_tasks(k, seed) || init_objects(k, seed) || spread_init(k, seed) ||
+    if (init_cpus(k) || init_tasks(k, seed, why) || init_objects(k, seed) || spread_init(k, seed) ||
         init_hists(k)) {
         guest_free(k);
         return NULL;

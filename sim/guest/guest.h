@@ -125,6 +125,7 @@ struct task {
     ns_t cold;           /* time that it will lose while its working set comes in */
     bool refill;         /* moved since it last ran: its caches are cold */
     bool reads;          /* waits for `lock` to read */
+    bool retries;        /* was first in line at an rwsem when it was woken to try again */
     uint32_t tag;        /* communication group, 1 to ntags of its guest; 0 none */
     int64_t share_left;  /* exchanges of the operation under way */
     struct lock *relock; /* to be taken again after a wait on a condition */

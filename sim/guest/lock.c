@@ -4,9 +4,9 @@
  *
  * Always true: a released lock goes to a spinner that executes, or stays free until somebody takes
  * it; only a fair spinning lock (queued spinlock) is handed to a waiter that may be descheduled. A
- * blocked waiter is woken and tries again, as with Linux' mutexes; but readers that wait are given the
- * lock together with their wake-up, and a waiter of an rwsem that has waited for HANDOFF is given it
- * before anybody can take it away (rwsem.c, 6.12).
+ * blocked waiter is woken and tries again, as with Linux' mutexes. But readers that wait are given the
+ * lock together with their wake-up; a writer that was woken in vain keeps its place in line; and who is
+ * first there and has waited for HANDOFF is given the lock before anybody can take it away (rwsem.c, 6.12).
  *
  * A lock lies in a cache line: who takes it on another pCPU than the last brings that line there first.
  * Waiters of a queued lock spin on lines of their own; those of a test-and-set lock all ask for the one,
@@ -47,6 +47,7 @@ static void lock_got(struct task *t, struct lock *l, bool read, ns_t cost)
         l->readers++;
     else
         l->owner = t;
+    t->retries = false;
     t->locks_held++;
     t->kernel_locks += l->spec->kernel;
     l->waited += cost;
@@ -78,13 +79,18 @@ static void lock_grant(struct task *t, struct lock *l, int64_t askers)
     gcpu_spin_done(t, cost);
 }
 
+/* Who was woken and found an rwsem taken is the first in line again. */
 static void lock_block(struct task *t, struct lock *l)
 {
     gcpu_overhead(task_gcpu(t), t->guest->costs->syscall);
     t->act = ACT_NEXT;
     t->lock = NULL;
     task_block(t);
-    list_push(&l->waiters, t);
+    if (t->retries)
+        list_push_head(&l->waiters, t);
+    else
+        list_push(&l->waiters, t);
+    t->retries = false;
 }
 
 /* Does the owner execute, as far as this guest can see? With the preempted flag it sees a vCPU that is
@@ -201,11 +207,16 @@ static void wake_readers(struct task *by, struct lock *l)
 
 static void wake_waiter(struct task *by, struct lock *l)
 {
+    struct task *w;
+
     gcpu_overhead(task_gcpu(by), by->guest->costs->syscall);
-    if (l->waiters.head->reads)
+    if (l->waiters.head->reads) {
         wake_readers(by, l);
-    else
-        task_wake(task_gcpu(by), list_pop(&l->waiters), 0);
+        return;
+    }
+    w = list_pop(&l->waiters);
+    w->retries = l->spec->kind == LOCK_RW;
+    task_wake(task_gcpu(by), w, 0);
 }
 
 /* A waiter of an rwsem that was overtaken for too long. */

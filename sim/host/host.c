@@ -73,7 +73,7 @@ const struct param host_params[] = {
      .def = "0",
      .min = 0,
      .max = 1000 * NS_SEC,
-     .help = "every floating vCPU changes places with another once in this time; 0 = never",
+     .help = "every floating vCPU that wants a pCPU changes places once in this time; 0 = never",
      .source = "Tandem: an axis for experiments"},
     {.name = "shuffle-scope",
      .type = PARAM_ENUM,

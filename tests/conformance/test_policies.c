@@ -104,6 +104,8 @@ ParameterizedTest(size_t *i, conformance, host_policy)
     complete(name, "\"null\"", "hlt", ", scheduler: cfs", "float");
     complete(name, "bare", "hlt", ", hints: honest", "float");
     complete(name, "cps-load", "halt-poll", ", hints: lie", "pinned");
+    strcat(name, ", shuffle: 300us");
+    complete(name, "preempted-bit", "hlt", "", "float");
 }
 
 ParameterizedTestParameters(conformance, guest_policy)
@@ -146,4 +148,5 @@ ParameterizedTest(size_t *i, conformance, idle_policy)
     complete_beside("rr, tick: 250", "bare", name, "", "float", busy_neighbour);
     complete_beside("cfs, tick: 250", "cps-load", name, "", "pinned", busy_neighbour);
     complete_beside("eevdf, tick: 250, gather: on", "bare", name, "", "float", busy_neighbour);
+    complete_beside("eevdf, tick: 250, shuffle: 300us", "bare", name, "", "float", busy_neighbour);
 }

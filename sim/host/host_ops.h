@@ -21,7 +21,9 @@
  *                   p->nr_ready change only once pick has chosen somebody else
  *                   (why STOP_MIGRATE: no requeue, an enqueue elsewhere follows)
  *     v moves:      dequeue(h, p, v, why) there, enqueue(h, q, v, ENQUEUE_MIGRATE) here
- *     now and then: balance(h, p, BALANCE_PERIODIC)  // default: the core's, along the domains
+ *     now and then: balance(h, p, BALANCE_PERIODIC)  // default: the core's, along the domains; also
+ *                                                   // for an idle p, when a busy pCPU kicks it
+ *                   admits(h, p, v)                 // may the core's balancing bring v to p?
  *                   timer(h, cookie)                // armed by the policy
  *     channel:      channel_read(h, v, row) when the guest's row changed; channel_hint(h, v)
  *     idle policy:  idle_class(h, v, stable) when it changed its view of v
@@ -66,6 +68,7 @@ struct host_ops {
     bool (*yield)(struct hyp *h, struct vcpu *from, struct vcpu *to);
     bool (*boost)(struct hyp *h, struct pcpu *p, struct vcpu *v);
     void (*balance)(struct hyp *h, struct pcpu *p, enum balance_why why);
+    bool (*admits)(struct hyp *h, struct pcpu *p, struct vcpu *v);
     void (*timer)(struct hyp *h, uint64_t cookie);
     void (*idle_class)(struct hyp *h, struct vcpu *v, bool stable);
     void (*channel_read)(struct hyp *h, struct vcpu *v, const struct guest_row *row);
@@ -98,6 +101,8 @@ struct rng *hyp_rng(struct hyp *h);
  * cache group, node, machine), else prev (or the least queued allowed pCPU when prev is not
  * allowed). */
 int hyp_select_default(struct hyp *h, struct vcpu *v, int prev);
+/* The core's balancing along the domains; nothing when the scenario balances nothing. */
+void hyp_balance_default(struct hyp *h, struct pcpu *p, enum balance_why why);
 /* A timer of the policy: one per slot 0..7. NS_NEVER cancels. */
 void hyp_timer(struct hyp *h, int slot, ns_t at, uint64_t cookie);
 

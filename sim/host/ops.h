@@ -152,6 +152,15 @@ static inline void ops_balance(struct hyp *h, struct pcpu *p, enum balance_why w
         lb_balance(h->host, p, why);
 }
 
+/* Default: the vCPU's mask alone says where it may go. */
+static inline bool ops_admits(struct hyp *h, struct pcpu *p, struct vcpu *v)
+{
+    bool yes;
+
+    OPS_ASK(yes, true, h, admits, h, p, v);
+    return yes;
+}
+
 static inline void ops_timer(struct hyp *h, uint64_t cookie)
 {
     OPS_TELL(h, timer, h, cookie);

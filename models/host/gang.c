@@ -4,8 +4,8 @@
  *
  * strict: those that want to run, run together or not at all. Time goes in rounds of `slice`. At the
  * start of a round the VMs that want to run are seated in turn, each whole: one pCPU per vCPU. One
- * that does not fit into what is left waits, and pCPUs may idle meanwhile. Whoever was seated goes
- * behind those who were not. Within a round a seat is kept when its vCPU blocks; seats come free when
+ * that does not fit into what is left waits, and pCPUs may idle meanwhile. VMs that were seated come
+ * after those that were not. Within a round a seat is kept when its vCPU blocks; seats come free when
  * all of the VM have blocked. Then, or on a wake, VMs that fit whole are seated too; a vCPU that wakes
  * while its VM is seated takes any free pCPU, or waits for the VM's next turn. Nobody waiting: no
  * rounds. Nobody starves: every VM becomes the first in turn, all pCPUs are free for the first, and
@@ -302,8 +302,10 @@ static bool gang_boost(struct hyp *h, struct pcpu *p, struct vcpu *v)
 
     if (!is_strict(h))
         return fair_order_boost(h, p, v);
-    runq_remove(&self->turn, &vm->turn);
-    runq_push_head(&self->turn, &vm->turn);
+    if (!vm->seated) {
+        runq_remove(&self->turn, &vm->turn);
+        runq_push_head(&self->turn, &vm->turn);
+    }
     return true;
 }
 

@@ -3,7 +3,7 @@
  * What gang.c is made of: its state, and the strict mode. Only gang.c includes it.
  *
  * Always true: a seat is a pCPU for one vCPU, and a vCPU has at most one; nr_waiting counts the vCPUs
- * that want to run and have none; `turn` holds the VMs of which a vCPU wants to run; somebody waits
+ * that want to run and have none; a VM of which a vCPU wants to run is in `turn` or in `seated`; somebody waits
  * exactly when the end of the round is armed.
  */
 #ifndef MODELS_HOST_GANG_STRICT_H
@@ -24,13 +24,13 @@ struct gang_params {
 };
 
 struct gang_self {
-    struct runq turn;  /* strict: VMs that want to run, next one first */
-    int nr_free;       /* pCPUs without a seated vCPU */
-    int nr_turn;       /* VMs in turn */
-    int nr_waiting;    /* vCPUs that want to run and have no seat */
-    ns_t round, due;   /* start of the round, its end or NS_NEVER */
-    struct heap stops; /* relaxed: VMs by when a leader is to be stopped */
-    ns_t stop_due;     /* as armed */
+    struct runq turn;   /* strict: VMs that want to run and are not seated, next one first */
+    struct runq seated; /* strict: those that are, first one first */
+    int nr_free;        /* pCPUs without a seated vCPU */
+    int nr_waiting;     /* vCPUs that want to run and have no seat */
+    ns_t round, due;    /* start of the round, its end or NS_NEVER */
+    struct heap stops;  /* relaxed: VMs by when a leader is to be stopped */
+    ns_t stop_due;      /* as armed */
 };
 
 struct gang_cpu {
@@ -163,7 +163,6 @@ static inline bool seat_whole(const struct hyp *h, struct gang_vm *vm)
             return false;
         }
     }
-    vm->seated = true;
     return true;
 }
 
@@ -179,7 +178,6 @@ static inline void seat_part(const struct hyp *h, struct gang_vm *vm)
             vm->start = u;
         u = u->next ? u->next : vm->first;
     } while (u != begin);
-    vm->seated = true;
 }
 
 /* Tells the pCPU of a seat that somebody else is to run there. */
@@ -214,13 +212,22 @@ static inline void watch(struct hyp *h)
     hyp_timer(h, 0, due, 0);
 }
 
+static inline void now_seated(const struct hyp *h, struct gang_vm *vm)
+{
+    struct gang_self *self = h->self;
+
+    vm->seated = true;
+    runq_remove(&self->turn, &vm->turn);
+    runq_push_tail(&self->seated, &vm->turn);
+}
+
 static inline void seat_in_turn(struct hyp *h)
 {
     struct gang_self *self = h->self;
-    struct runq_node *n = self->turn.first, *next;
+    struct runq_node *next;
     bool first = true;
 
-    for (int left = self->nr_turn; left > 0 && self->nr_free > 0; left--, n = next) {
+    for (struct runq_node *n = self->turn.first; n && self->nr_free > 0; n = next) {
         struct gang_vm *vm = vm_of(h, n->vcpu);
 
         next = n->next;
@@ -230,8 +237,7 @@ static inline void seat_in_turn(struct hyp *h)
             seat_part(h, vm);
         }
         first = false;
-        runq_remove(&self->turn, n);
-        runq_push_tail(&self->turn, n);
+        now_seated(h, vm);
     }
 }
 
@@ -239,15 +245,16 @@ static inline void new_round(struct hyp *h)
 {
     struct gang_self *self = h->self;
     const struct cpumask *usable = h->host->usable;
+    struct runq_node *n;
 
     self->round = hyp_now(h);
-    for (int p = cpumask_next(usable, 0); p >= 0; p = cpumask_next(usable, p + 1)) {
-        struct vcpu *v = cpu_at(h, p)->seated;
-
-        if (!v)
-            continue;
-        stand(h, unit_of(v));
-        vm_of(h, v)->seated = false;
+    for (int p = cpumask_next(usable, 0); p >= 0; p = cpumask_next(usable, p + 1))
+        if (cpu_at(h, p)->seated)
+            stand(h, unit_of(cpu_at(h, p)->seated));
+    while ((n = self->seated.first)) {
+        vm_of(h, n->vcpu)->seated = false;
+        runq_remove(&self->seated, n);
+        runq_push_tail(&self->turn, n);
     }
     seat_in_turn(h);
     for (int p = cpumask_next(usable, 0); p >= 0; p = cpumask_next(usable, p + 1))
@@ -255,19 +262,26 @@ static inline void new_round(struct hyp *h)
             host_resched(h->host, &h->host->pcpu[p], STOP_SLICE);
 }
 
-/* Seats came free within a round. */
+/* Seats came free within a round: for whole VMs, then for those that lack some. */
 static inline void seat_more(struct hyp *h)
 {
     const struct gang_self *self = h->self;
-    const struct runq_node *n = self->turn.first;
+    struct runq_node *n = self->turn.first, *next;
 
+    for (int i = 0; n && i < LOOK && self->nr_free > 0; i++, n = next) {
+        struct gang_vm *vm = vm_of(h, n->vcpu);
+
+        next = n->next;
+        if (seat_whole(h, vm)) {
+            now_seated(h, vm);
+            call_seated(h, vm);
+        }
+    }
+    n = self->seated.first;
     for (int i = 0; n && i < LOOK && self->nr_free > 0 && self->nr_waiting > 0; i++, n = n->next) {
         struct gang_vm *vm = vm_of(h, n->vcpu);
 
-        if (vm->seated && vm->nr_seats < vm->nr_want)
-            seat_part(h, vm);
-        else if (vm->seated || !seat_whole(h, vm))
-            continue;
+        seat_part(h, vm);
         call_seated(h, vm);
     }
 }
@@ -280,14 +294,16 @@ static inline void wants(struct hyp *h, struct vcpu *v)
 
     u->wants = true;
     self->nr_waiting += u->seat < 0;
-    if (vm->nr_want++ == 0) {
+    if (vm->nr_want++ == 0)
         runq_push_tail(&self->turn, &vm->turn);
-        self->nr_turn++;
-    }
-    if (u->seat < 0 && !vm->seated && seat_whole(h, vm))
+    if (!vm->seated && seat_whole(h, vm)) {
+        now_seated(h, vm);
         call_seated(h, vm);
-    else if (u->seat >= 0 || (vm->seated && seat_one(h, u)))
+    } else if (u->seat >= 0 || (vm->seated && seat_one(h, u))) {
         call(h, u);
+    } else if (vm->seated && !vm->start) {
+        vm->start = u;
+    }
     watch(h);
 }
 
@@ -300,8 +316,7 @@ static inline void wants_no_more(struct hyp *h, struct vcpu *v)
     u->wants = false;
     self->nr_waiting -= u->seat < 0;
     if (--vm->nr_want == 0) {
-        runq_remove(&self->turn, &vm->turn);
-        self->nr_turn--;
+        runq_remove(vm->seated ? &self->seated : &self->turn, &vm->turn);
         if (u->seat >= 0)
             stand(h, u);
         stand_all(h, vm);

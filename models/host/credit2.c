@@ -4,25 +4,24 @@
  * burns credit, the slower the larger the weight; whoever is picked with none left has everybody of
  * that queue given another round of credit. The picked one runs until its credit is used up or equals
  * the next waiter's, within bounds. Whoever comes is told to a pCPU (a "tickle"): an idle one, else
- * the running vCPU that it surpasses most, if any. A vCPU moves between pCPUs only for a lead
- * (migrate-resist).
+ * the running vCPU that it surpasses most, if any. A vCPU changes its pCPU only for a lead.
  *
- * How the shared queue fits a core whose queues are per pCPU: a READY vCPU is queued on the pCPU
- * that was tickled for it; its place in the order is in the policy's shared list. A pCPU that picks
- * looks at the shared list and brings what it takes over by host_migrate. So an idle pCPU and a
- * waiting vCPU that may use it exist together only until the end of the instant.
+ * The core's queues are per pCPU: a READY vCPU is queued on the pCPU that was tickled for it, its
+ * place in the order is in the policy's shared list. A pCPU that picks looks there, and brings what
+ * it takes over by host_migrate. So an idle pCPU and a waiting vCPU that may use it exist together
+ * only until the end of the instant. The host's `scope` has no meaning here.
  *
  * Between run queues: a pCPU without work takes a waiter from the queue with the most runnable
- * vCPUs, and a busy one does when that has at least two more. Xen compares decaying averages, and
- * tolerates 2^0 below and 2^-3 above full load: both say "one move must improve it" of whole counts.
- *
- * Left out: soft affinity, caps, the preference for wholly idle cores, directed yields (the target
- * gets no preference). The host's `scope` has no meaning here.
+ * vCPUs, a busy one does when that has at least two more. Xen compares decaying averages, with a
+ * tolerance of 2^0 below and 2^-3 above full load; of whole counts both mean that a move improves.
+ * Left out: soft affinity, caps, the preference for wholly idle cores, directed yields.
  *
  * Memory: a run queue is kept with the pCPU that has the number of its first core.
  */
 #include "host/host_ops.h"
 #include "host/runq.h"
+
+#define BALANCE_EVERY (4 * NS_MS) /* of a run queue, assumed: once a tick of 250 Hz */
 
 struct credit2_params {
     ns_t credit, min_slice, max_slice, ratelimit, resist;
@@ -86,6 +85,7 @@ struct credit2_queue {
     int lo, hi;          /* its cores */
     int nr_waiting, nr;  /* those of them that wait; that want to run */
     int nr_members, nr_heaviest;
+    ns_t balanced;       /* when a busy pCPU of it looked at the others */
     uint32_t max_weight; /* of the members, nr_heaviest of which have it */
 };
 
@@ -101,7 +101,7 @@ struct credit2_unit {
     int64_t credit;              /* ns at the largest weight of the queue */
     int64_t rest;                /* burnt, in 1/weight credits, and not yet subtracted */
     ns_t charged;                /* up to when, if it runs */
-    bool running, waiting, yields;
+    bool running, yields;
 };
 
 static struct credit2_unit *unit_of(const struct vcpu *v)
@@ -111,16 +111,12 @@ static struct credit2_unit *unit_of(const struct vcpu *v)
 
 static struct credit2_queue *queue_at(const struct hyp *h, int first)
 {
-    struct credit2_cpu *c = hyp_pcpu(&h->host->pcpu[first]);
-
-    return &c->queue;
+    return &((struct credit2_cpu *)hyp_pcpu(&h->host->pcpu[first]))->queue;
 }
 
 static struct credit2_queue *queue_of(const struct hyp *h, const struct pcpu *p)
 {
-    const struct credit2_cpu *c = hyp_pcpu(p);
-
-    return queue_at(h, c->first);
+    return queue_at(h, ((const struct credit2_cpu *)hyp_pcpu(p))->first);
 }
 
 /* -- run queues and their members -- */
@@ -187,8 +183,6 @@ static void belong(struct credit2_queue *q, struct credit2_unit *u)
     q->nr_members++;
     count_heaviest(q, u->v->weight);
 }
-
-/* -- credit -- */
 
 static void charge(const struct hyp *h, struct credit2_unit *u)
 {
@@ -278,13 +272,17 @@ static int idle_for(const struct hyp *h, const struct credit2_queue *q, const st
     return first;
 }
 
+static bool moves_to(const struct credit2_unit *u, const struct pcpu *p)
+{
+    return u->v->last_pcpu >= 0 && u->v->last_pcpu != p->id;
+}
+
 static int64_t lead(const struct hyp *h, const struct credit2_unit *u, const struct pcpu *p)
 {
     const struct credit2_params *params = h->params;
-    const bool moves = u->v->last_pcpu >= 0 && u->v->last_pcpu != p->id;
 
     charge(h, unit_of(p->curr));
-    return u->credit - unit_of(p->curr)->credit - (moves ? params->resist : 0);
+    return u->credit - unit_of(p->curr)->credit - (moves_to(u, p) ? params->resist : 0);
 }
 
 /* The pCPU whose running vCPU u surpasses most, or -1. */
@@ -394,26 +392,20 @@ static void insert(struct credit2_queue *q, struct credit2_unit *u, bool from_ta
         after->next->prev = &u->wait;
         after->next = &u->wait;
     }
-    u->waiting = true;
     q->nr_waiting++;
 }
 
 static void take_out(struct credit2_unit *u)
 {
     runq_remove(&u->queue->waiting, &u->wait);
-    u->waiting = false;
     u->queue->nr_waiting--;
 }
 
 static void credit2_enqueue(struct hyp *h, struct pcpu *p, struct vcpu *v, enum enqueue_why why)
 {
-    struct credit2_unit *u = unit_of(v);
-    struct credit2_queue *q = queue_of(h, p);
-
-    belong(q, u);
-    if (why != ENQUEUE_REQUEUE)
-        q->nr++;
-    insert(q, u, why == ENQUEUE_REQUEUE);
+    belong(queue_of(h, p), unit_of(v));
+    unit_of(v)->queue->nr += why != ENQUEUE_REQUEUE;
+    insert(unit_of(v)->queue, unit_of(v), why == ENQUEUE_REQUEUE);
 }
 
 static void credit2_dequeue(struct hyp *h, struct pcpu *p, struct vcpu *v, enum stop_why why)
@@ -442,11 +434,10 @@ static struct credit2_unit *choose(const struct hyp *h, const struct pcpu *p,
         return base;
     for (const struct runq_node *n = queue_of(h, p)->waiting.first; n; n = n->next) {
         struct credit2_unit *u = unit_of(n->vcpu);
-        const bool moves = u->v->last_pcpu >= 0 && u->v->last_pcpu != p->id;
 
         if (u == base || !cpumask_test(u->v->allowed, p->id) || left_for_another(h, u, p))
             continue;
-        if (base && moves && base->credit + params->resist > u->credit)
+        if (base && moves_to(u, p) && base->credit + params->resist > u->credit)
             continue;
         if (!base || base->yields || u->credit > base->credit)
             return u;
@@ -526,8 +517,7 @@ static void credit2_stopping(struct hyp *h, struct pcpu *p, struct vcpu *v, stru
 {
     struct credit2_unit *u = unit_of(v);
 
-    (void)p;
-    (void)ran;
+    (void)p, (void)ran;
     charge(h, u);
     u->running = false;
     if (why == STOP_BLOCK || why == STOP_MIGRATE) {
@@ -538,31 +528,42 @@ static void credit2_stopping(struct hyp *h, struct pcpu *p, struct vcpu *v, stru
 
 static bool credit2_yield(struct hyp *h, struct vcpu *from, struct vcpu *to)
 {
-    (void)h;
-    (void)to;
+    (void)h, (void)to;
     unit_of(from)->yields = true;
     return false;
 }
 
 /* -- between run queues -- */
 
-static void credit2_balance(struct hyp *h, struct pcpu *p, enum balance_why why)
+/* The queue with the most that want to run, of those others with at least that many. */
+static const struct credit2_queue *busiest(const struct hyp *h, const struct credit2_queue *mine,
+                                           int least)
 {
-    const struct credit2_queue *mine = queue_of(h, p);
-    const struct credit2_queue *busiest = NULL;
-    const int least = load_of(p) > 0 ? mine->nr + 2 : 0;
+    const struct credit2_queue *most = NULL;
 
-    (void)why;
     for (int first = 0; first < h->host->topo->count[LEVEL_CORE];) {
         const struct credit2_queue *q = queue_at(h, first);
 
         first = q->hi;
-        if (q != mine && q->nr_waiting > 0 && q->nr >= least && (!busiest || q->nr > busiest->nr))
-            busiest = q;
+        if (q != mine && q->nr_waiting > 0 && q->nr >= least && (!most || q->nr > most->nr))
+            most = q;
     }
-    if (!busiest)
+    return most;
+}
+
+static void credit2_balance(struct hyp *h, struct pcpu *p, enum balance_why why)
+{
+    struct credit2_queue *mine = queue_of(h, p);
+    const struct credit2_queue *from;
+    const bool busy = load_of(p) > 0;
+
+    (void)why;
+    if (busy && mine->balanced > hyp_now(h) - BALANCE_EVERY)
         return;
-    for (const struct runq_node *n = busiest->waiting.first; n; n = n->next) {
+    if (busy)
+        mine->balanced = hyp_now(h);
+    from = busiest(h, mine, busy ? mine->nr + 2 : 0);
+    for (const struct runq_node *n = from ? from->waiting.first : NULL; n; n = n->next) {
         struct vcpu *v = n->vcpu;
 
         if (v->state == VCPU_READY && cpumask_test(v->allowed, p->id)) {

@@ -3,20 +3,21 @@
  * Co-scheduling of the vCPUs of a VM.
  *
  * strict: those that want to run, run together or not at all. Time goes in rounds of `slice`. At the
- * start of a round the VMs that want to run are seated in turn, each whole: one pCPU per vCPU. One
- * that does not fit into what is left waits, and pCPUs may idle meanwhile. VMs that were seated come
- * after those that were not. Within a round a seat is kept when its vCPU blocks; seats come free when
- * all of the VM have blocked. Then, or on a wake, VMs that fit whole are seated too; a vCPU that wakes
- * while its VM is seated takes any free pCPU, or waits for the VM's next turn. Nobody waiting: no
- * rounds. Nobody starves: every VM becomes the first in turn, all pCPUs are free for the first, and
- * if it is still too wide (more vCPUs than pCPUs, or pinned upon each other) as many as can are
+ * start of a round the VMs that want to run are seated in turn, each whole: one pCPU per vCPU; those
+ * of its vCPUs that sleep and ran in its last turn have seats too, if there are. A VM that does not fit
+ * into what is left waits, and pCPUs may idle meanwhile. VMs that were seated come after those that
+ * were not. Within a round a seat is kept when its vCPU blocks; seats come free when all of the VM
+ * have blocked. Then, or on a wake, VMs that fit whole are seated too; a vCPU that wakes without a
+ * seat while its VM is seated takes any free pCPU, or waits for the VM's next turn. Nobody waiting:
+ * no rounds. Nobody starves: every VM becomes the first in turn, all pCPUs are free for the first,
+ * and if it is still too wide (more vCPUs than pCPUs, or pinned upon each other) as many as can are
  * seated, beginning with the first vCPU that was left out the last time. Weights do not count.
  *
  * relaxed (VMware since ESX 3): vCPUs are scheduled one by one, proportional share with requests of
  * `slice` (sim/fair, EEVDF without delayed dequeue). The skew between two siblings is the difference
  * of their steal: running and being idle are progress, waiting is not. A leader is stopped when it
- * leads a waiting sibling by `skew`, and until no sibling that waits is that far behind; stopped
- * vCPUs keep their place and nothing else. Nobody starves: of the waiting siblings the one furthest
+ * leads a waiting sibling by `skew`, and until no sibling that waits is that far behind. A pCPU that
+ * has stopped vCPUs only goes to the sibling furthest behind if that may use it, or idles. Nobody starves: of the waiting siblings the one furthest
  * behind is never stopped and gets its share of its pCPU, then the next one. No deadlock for the same
  * reason. What the sources leave open in either mode is assumed.
  *
@@ -126,20 +127,36 @@ static void release(struct hyp *h, struct gang_vm *vm)
     }
 }
 
+/* The next one of p's that leads nobody too far; stops those that do. `of`: the VM of the last. */
+static struct host_pick next_follower(struct hyp *h, struct pcpu *p, struct vcpu *prev,
+                                      struct gang_vm **of)
+{
+    struct host_pick k = fair_order_pick(h, p, prev);
+
+    while (k.vcpu && leads(h, vm_of(h, k.vcpu), &unit_of(k.vcpu)->node)) {
+        struct gang_unit *u = unit_of(k.vcpu);
+
+        *of = vm_of(h, k.vcpu);
+        fair_order_stopping(h, p, k.vcpu, (struct host_ran){0}, STOP_MIGRATE);
+        heap_push(&(*of)->stopped, &u->stopped, u->node.key, k.vcpu);
+        k = fair_order_pick(h, p, prev);
+    }
+    return k;
+}
+
+/* A pCPU whose vCPUs are all stopped is given to the sibling that is furthest behind. */
 static struct host_pick relaxed_pick(struct hyp *h, struct pcpu *p, struct vcpu *prev)
 {
     const struct gang_params *params = h->params;
-    struct host_pick k = fair_order_pick(h, p, prev);
+    struct gang_vm *of = NULL;
+    struct host_pick k = next_follower(h, p, prev, &of);
 
-    while (k.vcpu) {
-        struct gang_unit *u = unit_of(k.vcpu);
-        struct gang_vm *vm = vm_of(h, k.vcpu);
+    if (!k.vcpu && of) {
+        struct vcpu *last = heap_top(&of->waiting);
 
-        if (!leads(h, vm, &u->node))
-            break;
-        fair_order_stopping(h, p, k.vcpu, (struct host_ran){0}, STOP_MIGRATE);
-        heap_push(&vm->stopped, &u->stopped, u->node.key, k.vcpu);
-        k = fair_order_pick(h, p, prev);
+        if (last->state == VCPU_READY && cpumask_test(last->allowed, p->id) &&
+            host_migrate(h->host, last, p->id, ENQUEUE_MIGRATE))
+            k = next_follower(h, p, NULL, &of);
     }
     if (k.slice == NS_NEVER && p->nr_ready > 0)
         k.slice = params->slice; /* stopped ones may come back */
@@ -164,9 +181,7 @@ static void relaxed_dequeue(struct hyp *h, struct pcpu *p, struct vcpu *v, enum 
         heap_remove(&vm->stopped, &u->stopped);
     else
         fair_order_dequeue(h, p, v, why);
-    heap_remove(&vm->waiting, &u->node);
-    release(h, vm);
-    plan_stop(h, vm);
+    heap_remove(&vm->waiting, &u->node); /* it is enqueued elsewhere before anybody looks */
 }
 
 /* -- both -- */

@@ -47,6 +47,7 @@ struct gang_vm {
     struct runq_node turn;          /* its vcpu: any of the VM */
     int nr_want, nr_seats;
     bool seated;
+    ns_t seated_at;
     struct heap waiting; /* relaxed: READY ones, most steal first */
     struct heap running; /* least steal first: leaders */
     struct heap stopped; /* READY ones that are not to run, most steal first */
@@ -148,6 +149,16 @@ static inline void stand_all(const struct hyp *h, struct gang_vm *vm)
     vm->seated = false;
 }
 
+/* Those that sleep now and ran in the VM's last turn will wake in this one: seats that are left. */
+static inline void seat_sleepers(const struct hyp *h, struct gang_vm *vm)
+{
+    const struct gang_self *self = h->self;
+
+    for (struct gang_unit *u = vm->first; u && self->nr_free > 0; u = u->next)
+        if (!u->wants && u->v->switches > 0 && u->v->last_ran >= vm->seated_at)
+            (void)seat_one(h, u);
+}
+
 /* All of the VM that want to run, or none. The pinned ones choose first. */
 static inline bool seat_whole(const struct hyp *h, struct gang_vm *vm)
 {
@@ -163,6 +174,7 @@ static inline bool seat_whole(const struct hyp *h, struct gang_vm *vm)
             return false;
         }
     }
+    seat_sleepers(h, vm);
     return true;
 }
 
@@ -217,6 +229,7 @@ static inline void now_seated(const struct hyp *h, struct gang_vm *vm)
     struct gang_self *self = h->self;
 
     vm->seated = true;
+    vm->seated_at = hyp_now(h);
     runq_remove(&self->turn, &vm->turn);
     runq_push_tail(&self->seated, &vm->turn);
 }

@@ -104,6 +104,25 @@ Test(host_gang, strict_keeps_the_seat_of_a_sleeper)
     world_free(w);
 }
 
+/* B sleeps from 1 to 5 ms. In the round from 4 ms on it has a seat beside A because it ran in the VM's
+ * last turn: E of VM 2, which wakes at 4.5 ms, finds pCPU 1 idle and yet has to wait. */
+Test(host_gang, strict_seats_those_who_will_wake)
+{
+    static const struct step nap[] = {{NS_MS, 4 * NS_MS}, {NS_NEVER, NS_NEVER}};
+    struct world *w = gang_on(two, 0, "strict", 2 * NS_MS);
+
+    add(w, 0, 0, NULL, 0, hog, 1);
+    add(w, 0, 1, NULL, 0, nap, 2);
+    add(w, 1, 0, NULL, 0, hog, 1);
+    add(w, 1, 1, NULL, 0, hog, 1);
+    add(w, 2, 0, NULL, 4500 * NS_US, hog, 1);
+    world_start(w);
+    world_run(w, 10 * NS_MS);
+    expect_gantt(w, 0, 0, 10 * NS_MS, NS_MS, "AACCAACCEE");
+    expect_gantt(w, 1, 0, 10 * NS_MS, NS_MS, "B.DD.BDD..");
+    world_free(w);
+}
+
 /* Three vCPUs on two pCPUs, a stranger, and two siblings pinned upon each other: all get on. */
 Test(host_gang, strict_starves_nobody)
 {
@@ -265,4 +284,28 @@ Test(host_gang, relaxed_siblings_on_one_pcpu_alternate)
     world_run(w, 60 * NS_MS);
     expect_gantt(w, 0, 0, 15 * NS_MS, NS_MS, "AAABBBBBBAAAAAA");
     world_free(w);
+}
+
+/* A leads its sibling C, which waits behind the stranger B and may use both pCPUs: when A stops, its
+ * pCPU is for C. */
+Test(host_gang, relaxed_gives_the_pcpu_of_a_leader_to_who_is_behind)
+{
+    struct cpumask *zero = only(0, 2), *one = only(1, 2);
+    struct world *w = gang_on(two, 0, "relaxed", 20 * NS_MS);
+
+    w->h->conf.balance = false;
+    w->h->conf.wakeup_preemption = false;
+    add(w, 0, 0, zero, 0, hog, 1);
+    add(w, 1, 0, one, 0, hog, 1);
+    add(w, 0, 1, NULL, NS_US, hog, 1);
+    world_start(w);
+    world_run(w, 100 * NS_US);
+    if (w->script[2].v->pcpu == 0)
+        cr_assert(host_migrate(w->h, w->script[2].v, 1, ENQUEUE_MIGRATE));
+    world_run(w, 6 * NS_MS);
+    expect_gantt(w, 0, 0, 6 * NS_MS, NS_MS, "AAACCC");
+    expect_gantt(w, 1, 0, 6 * NS_MS, NS_MS, "BBBBBB");
+    world_free(w);
+    cpumask_free(zero);
+    cpumask_free(one);
 }

@@ -3,8 +3,8 @@
  * What gang.c is made of: its state, and the strict mode. Only gang.c includes it.
  *
  * Always true: a seat is a pCPU for one vCPU, and a vCPU has at most one; nr_waiting counts the vCPUs
- * that want to run and have none; a VM of which a vCPU wants to run is in `turn` or in `seated`; somebody waits
- * exactly when the end of the round is armed.
+ * that want to run and have none; a VM of which a vCPU wants to run is in `turn` or in `seated`; the
+ * end of the round is armed exactly when somebody waits.
  */
 #ifndef MODELS_HOST_GANG_STRICT_H
 #define MODELS_HOST_GANG_STRICT_H
@@ -47,7 +47,7 @@ struct gang_vm {
     struct runq_node turn;          /* its vcpu: any of the VM */
     int nr_want, nr_seats;
     bool seated;
-    ns_t seated_at;
+    ns_t seated_at;      /* when its last turn began */
     struct heap waiting; /* relaxed: READY ones, most steal first */
     struct heap running; /* least steal first: leaders */
     struct heap stopped; /* READY ones that are not to run, most steal first */

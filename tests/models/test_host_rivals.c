@@ -140,6 +140,44 @@ Test(host_rivals, balance_parts_siblings_and_never_joins_them)
     }
 }
 
+/* Instants at which two siblings are on one pCPU: three VMs of four vCPUs on four pCPUs, so that there
+ * is always another one. */
+static int together(const struct host_ops *ops, int64_t hz, const void *params)
+{
+    static const struct topology_conf four = {1, 1, 2, 2, 1};
+    static const struct step step[] = {{3 * NS_MS, 2 * NS_MS},       {700 * NS_US, 400 * NS_US},
+                                       {9100 * NS_US, 1300 * NS_US}, {200 * NS_US, 5 * NS_MS},
+                                       {5 * NS_MS, 100 * NS_US},     {NS_MS, 20 * NS_MS}};
+    struct world *w = world_new(four, world_conf(hz), ops, params);
+    int n = 0;
+
+    for (int i = 0; i < 12; i++)
+        world_add(w, NULL, i * 300 * NS_US, &step[i % 3], i % 4 + 1);
+    world_start(w);
+    for (int t = 1; t <= 4000; t++) {
+        world_run(w, t * 250 * NS_US);
+        for (int i = 0; i < 12; i++)
+            for (int k = i + 1; k < 12; k++) {
+                const struct vcpu *a = w->script[i].v, *b = w->script[k].v;
+
+                n += a->vm == b->vm && a->state != VCPU_BLOCKED && b->state != VCPU_BLOCKED &&
+                     a->pcpu == b->pcpu;
+            }
+    }
+    world_free(w);
+    return n;
+}
+
+Test(host_rivals, balance_never_queues_siblings_together)
+{
+    const struct fair_conf c = fair();
+
+    for (int hz = 0; hz <= 250; hz += 250) {
+        cr_assert(together(&host_policy_cfs, hz, &c) > 100);
+        cr_assert_eq(together(&host_policy_balance, hz, &c), 0);
+    }
+}
+
 Test(host_rivals, cluster_fills_a_group_before_the_next)
 {
     /* Two nodes of two groups of two pCPUs. */

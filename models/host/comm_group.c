@@ -127,7 +127,7 @@ static int comm_select(struct hyp *h, struct vcpu *v, int prev, enum wake_why wh
     return to >= 0 ? to : hyp_select_default(h, v, prev);
 }
 
-static bool comm_pulls(struct hyp *h, const struct vcpu *v, const struct pcpu *to)
+static bool comm_admits(struct hyp *h, struct pcpu *to, struct vcpu *v)
 {
     const int here = group_of(h, v->pcpu);
 
@@ -182,6 +182,6 @@ const struct host_ops host_policy_comm_group = {
     .stopping = fair_order_stopping,
     .yield = fair_order_yield,
     .boost = fair_order_boost,
-    .pulls = comm_pulls,
+    .admits = comm_admits,
     .channel_read = comm_channel_read,
 };

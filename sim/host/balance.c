@@ -71,6 +71,12 @@ void lb_balance(struct host *h, struct pcpu *p, enum balance_why why)
         balance_due(h, p);
 }
 
+void hyp_balance_default(struct hyp *hyp, struct pcpu *p, enum balance_why why)
+{
+    if (hyp->host->lb)
+        lb_balance(hyp->host, p, why);
+}
+
 bool lb_newidle_worth(const struct host *h, const struct pcpu *p)
 {
     return h->lb && h->lb->at[h->lb->depths].unit[0].pull > 0 && cpumask_test(h->usable, p->id) &&
@@ -89,7 +95,7 @@ void lb_kick(struct host *h, struct pcpu *p)
     const struct lb_tree *t = h->lb;
     int to = -1;
 
-    if (h->policy->ops->balance || t->at[t->depths].unit[0].idle == 0)
+    if (t->at[t->depths].unit[0].idle == 0)
         return;
     if (t->at[0].unit[p->id].pull == 0 && !crowded(h, p))
         return;
@@ -98,7 +104,7 @@ void lb_kick(struct host *h, struct pcpu *p)
             to = topology_find(h->topo, t->at[depth].level, lb_unit_of(h, depth, p->id), h->idle,
                                h->usable, -1);
     if (to >= 0)
-        balance_due(h, &h->pcpu[to]);
+        ops_balance(h->policy, &h->pcpu[to], BALANCE_PERIODIC);
 }
 
 static ns_t next_time(const struct host *h, const struct pcpu *p)

@@ -21,9 +21,10 @@
  *                   p->nr_ready change only once pick has chosen somebody else
  *                   (why STOP_MIGRATE: no requeue, an enqueue elsewhere follows)
  *     v moves:      dequeue(h, p, v, why) there, enqueue(h, q, v, ENQUEUE_MIGRATE) here
- *     now and then: balance(h, p, BALANCE_PERIODIC)  // default: the core's, along the domains
+ *     now and then: balance(h, p, BALANCE_PERIODIC)  // default: the core's, along the domains; also
+ *                                                   // for an idle p, when a busy pCPU kicks it
+ *                   admits(h, p, v)                 // may the core's balancing bring v to p?
  *                   timer(h, cookie)                // armed by the policy
- *     balancing:    pulls(h, v, p): may v be pulled to p? (the core's balancing only)
  *     channel:      channel_read(h, v, row) when the guest's row changed, looked at when v is switched
  *                   in, at ticks, and before stopping(h, p, v, ...); channel_hint(h, v)
  *     idle policy:  idle_class(h, v, stable) when it changed its view of v
@@ -69,7 +70,7 @@ struct host_ops {
     bool (*yield)(struct hyp *h, struct vcpu *from, struct vcpu *to);
     bool (*boost)(struct hyp *h, struct pcpu *p, struct vcpu *v);
     void (*balance)(struct hyp *h, struct pcpu *p, enum balance_why why);
-    bool (*pulls)(struct hyp *h, const struct vcpu *v, const struct pcpu *to);
+    bool (*admits)(struct hyp *h, struct pcpu *p, struct vcpu *v);
     void (*timer)(struct hyp *h, uint64_t cookie);
     void (*idle_class)(struct hyp *h, struct vcpu *v, bool stable);
     void (*channel_read)(struct hyp *h, struct vcpu *v, const struct guest_row *row);
@@ -104,6 +105,8 @@ struct rng *hyp_rng(struct hyp *h);
 int hyp_select_default(struct hyp *h, struct vcpu *v, int prev);
 /* Counts something under this name (static text) in the result. */
 void hyp_count(struct hyp *h, const char *name);
+/* The core's balancing along the domains; nothing when the scenario balances nothing. */
+void hyp_balance_default(struct hyp *h, struct pcpu *p, enum balance_why why);
 /* A timer of the policy: one per slot 0..7. NS_NEVER cancels. */
 void hyp_timer(struct hyp *h, int slot, ns_t at, uint64_t cookie);
 

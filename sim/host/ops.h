@@ -152,13 +152,13 @@ static inline void ops_balance(struct hyp *h, struct pcpu *p, enum balance_why w
         lb_balance(h->host, p, why);
 }
 
-/* Default: balancing is free. */
-static inline bool ops_pulls(struct hyp *h, const struct vcpu *v, const struct pcpu *to)
+/* Default: the vCPU's mask alone says where it may go. */
+static inline bool ops_admits(struct hyp *h, struct pcpu *p, struct vcpu *v)
 {
-    bool may;
+    bool yes;
 
-    OPS_ASK(may, true, h, pulls, h, v, to);
-    return may;
+    OPS_ASK(yes, true, h, admits, h, p, v);
+    return yes;
 }
 
 static inline void ops_timer(struct hyp *h, uint64_t cookie)

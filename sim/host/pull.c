@@ -173,13 +173,19 @@ static bool cache_hot(const struct pass *x, const struct vcpu *v)
            x->state->failed <= x->domain->cache_nice_tries;
 }
 
+/* By its mask, and as far as the policy is concerned. */
+static bool may_come(const struct pass *x, struct vcpu *v)
+{
+    return vcpu_may_use(v, x->dst->id) && ops_admits(x->h->policy, x->dst, v);
+}
+
 static int pull_from(struct pass *x, struct pcpu *src)
 {
     const int tolerance = x->state->failed < 10 ? x->state->failed : 10;
     struct runq_node *next;
     int moved = 0, seen = 0;
 
-    if (src->curr && vcpu_may_use(src->curr, x->dst->id))
+    if (src->curr && may_come(x, src->curr))
         x->all_pinned = false;
     for (struct runq_node *n = src->ready.first; n && seen < SCAN_MAX; n = next, seen++) {
         struct vcpu *v = n->vcpu;
@@ -187,10 +193,10 @@ static int pull_from(struct pass *x, struct pcpu *src)
         next = n->next;
         if (x->imbalance < ONE >> tolerance || x->imbalance <= 0 || pcpu_load(src) < 2)
             break;
-        if (!vcpu_may_use(v, x->dst->id))
+        if (!may_come(x, v))
             continue;
         x->all_pinned = false;
-        if (cache_hot(x, v) || !ops_pulls(x->h->policy, v, x->dst))
+        if (cache_hot(x, v))
             continue;
         if (host_migrate(x->h, v, x->dst->id, ENQUEUE_MIGRATE)) {
             moved++;
@@ -211,8 +217,7 @@ static void longer_interval(struct pass *x, ns_t limit)
 /* Nothing READY came, time and again: take what runs there. */
 static void push_running(struct pass *x, struct pcpu *src)
 {
-    if (pcpu_load(x->dst) > 0 || !src->curr || src->deciding ||
-        !vcpu_may_use(src->curr, x->dst->id) || !ops_pulls(x->h->policy, src->curr, x->dst))
+    if (pcpu_load(x->dst) > 0 || !src->curr || src->deciding || !may_come(x, src->curr))
         return;
     x->state->failed = 0;
     x->h->active_pulls++;

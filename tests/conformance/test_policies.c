@@ -108,6 +108,22 @@ ParameterizedTest(size_t *i, conformance, host_policy)
     complete(name, "preempted-bit", "hlt", "", "float");
 }
 
+/* Modes that are as good as policies of their own. */
+Test(conformance, host_policy_modes)
+{
+    const char strict[] = "{gang: {mode: strict, slice: 1ms}}";
+
+    complete(strict, "bare", "hlt", "", "float");
+    complete(strict, "bare", "hlt", "", "pinned");
+    complete("{gang: {mode: strict}}, tick: 250, gather: on", "bare", "mwait-sched", "", "float");
+    complete("{gang: {mode: relaxed, skew: 200us}}, tick: 250", "bare", "hlt", "", "float");
+    complete("{gang: {mode: relaxed, skew: 200us}}, gather: on", "bare", "mwait-sched", "",
+             "float");
+    complete("credit2, tick: 250, gather: on", "bare", "mwait-sched", "", "float");
+    complete("balance, tick: 250, gather: on", "bare", "mwait-sched", "", "float");
+    complete("cluster, gather: on", "bare", "mwait-sched", "", "float");
+}
+
 ParameterizedTestParameters(conformance, guest_policy)
 {
     size_t n;

@@ -105,12 +105,9 @@ Test(distance, contenders_take_turns)
     }
 }
 
-/* The same eight; each counts for itself at the end: a queue of 20 ms of writes each, in steps. The share
- * of each is equal when all are done with theirs in the same round. */
+/* 2500 turns of 800 ns are 2 ms for each: who got more than its share would be done before. */
 Test(distance, shares_of_contenders_are_equal)
 {
-    /* 2500 rounds of 800 ns are 2 ms: whoever got more than its share would be done before, another
-     * after. Wake latency ends at 0, so the sample is the time of 2500 exchanges of one of them. */
     struct run_values *v = run_on(
         "", "4ms", "scheduler: rr, placement: pinned",
         "vms:\n  - {name: vm, vcpus: 8, pin: 0-7, idle: hlt, guest: {hz: 0}, workload: {objects: "

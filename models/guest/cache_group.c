@@ -7,15 +7,17 @@
  * The rule for a woken task of a communication group:
  *  1. Rows are read, `rows` of them: that of the previous vCPU, then those of the vCPUs believed in
  *     the home, then others in rotation. What is read replaces what was believed.
- *  2. The home is the cache group that has room for all members that are runnable, if there is one;
+ *  2. The home is the cache group that has room for all members (`room`), if there is one;
  *     among these the one with most members, then the one it was, then the one with most vCPUs free
  *     of members of any group, then that of the previous vCPU. Room: vCPUs in it less members of
  *     other communication groups.
  *  3. There is room in the home: an idle vCPU there, the previous one first, then the lowest. There
  *     is not: first an idle vCPU in the group where the task was, if other members are there, too
- *     (the group is split, and each keeps to its part); then in the home.
+ *     (the group is split, and each keeps to its part); then in the home, unless as many members are
+ *     there as it has space for.
  *  4. None is idle there: the next cache group gets the rest, the one with most members, then that
- *     of the previous vCPU, then the one with most vCPUs free of members; and so on.
+ *     of the previous vCPU, then the one with most vCPUs free of members; and so on. Groups that are
+ *     full of members, of which some sleep, come last: nobody's place is taken while others are free.
  *  5. Then an idle vCPU of which no cache group is known. Members are never stacked on a vCPU while
  *     an idle one is seen anywhere.
  *  6. Nobody is idle, or no cache group is known: as stock Linux.
@@ -34,7 +36,8 @@ static const struct param cache_group_params[] = {GATHER_PARAMS(0), PARAM_END};
 
 static int cache_group_init(struct guest *k)
 {
-    gather_init(k, true);
+    gather_init(k, true,
+                (enum gather_room)((const struct gather_rows *)guest_policy_params(k))->room);
     return 0;
 }
 

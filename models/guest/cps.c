@@ -22,7 +22,7 @@ static const struct param cps_params[] = {CPS_LOAD_PARAMS,
 
 static int cps_init(struct guest *k)
 {
-    gather_init(k, true);
+    gather_init(k, true, (enum gather_room)((const struct cps *)guest_policy_params(k))->rows.room);
     return 0;
 }
 

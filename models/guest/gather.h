@@ -21,14 +21,20 @@
 #define GATHER_TAGS 256
 
 struct gather_tag {
-    int home; /* id of the cache group it was gathered in last, -1 none */
-    int runnable;
+    int home;             /* id of the cache group it was gathered in last, -1 none */
+    int placed, runnable; /* members */
 };
+
+/* For whom there must be room: all members, or those who would run now. */
+enum gather_room { GATHER_MEMBERS, GATHER_RUNNABLE };
+
+static const char *const gather_rooms[] = {"members", "runnable", NULL};
 
 /* Parameters of the live ones. */
 struct gather_rows {
     int64_t select, irq;
     bool again;
+    int room; /* enum gather_room */
 };
 
 /* Rows of their table; `first` is the offset of their struct gather_rows. */
@@ -51,15 +57,25 @@ struct gather_rows {
          NULL,                                                                                     \
          "rows read in an interrupt, that of its own vCPU included",                               \
          "assumed, as rows"},                                                                      \
+        {"again",                                                                                  \
+         PARAM_BOOL,                                                                               \
+         (first) + offsetof(struct gather_rows, again),                                            \
+         "on",                                                                                     \
+         0,                                                                                        \
+         0,                                                                                        \
+         NULL,                                                                                     \
+         "in an interrupt, a member that runs outside the home moves there",                       \
+         "assumed: what the re-reading in interrupts is for"},                                     \
     {                                                                                              \
-        "again", PARAM_BOOL, (first) + offsetof(struct gather_rows, again), "on", 0, 0, NULL,      \
-            "in an interrupt, a member that runs outside the home moves there",                    \
-            "assumed: what the re-reading in interrupts is for"                                    \
+        "room", PARAM_ENUM, (first) + offsetof(struct gather_rows, room), "members", 0, 0,         \
+            gather_rooms, "for whom a cache group must have room to be the home",                  \
+            "assumed: all that were named"                                                         \
     }
 
 /* First in the policy's own memory. */
 struct gather {
     bool live;
+    enum gather_room room;
     int ngroups;    /* groups that have had a number */
     int turn;       /* next vCPU whose row is read in rotation */
     uint32_t round; /* number of this selection or interrupt */
@@ -131,11 +147,12 @@ static inline uint32_t gather_tag(const struct task *t)
     return tag <= GATHER_TAGS ? tag : 0;
 }
 
-static inline void gather_init(struct guest *k, bool live)
+static inline void gather_init(struct guest *k, bool live, enum gather_room room)
 {
     struct gather *g = gather_self(k);
 
     g->live = live;
+    g->room = room;
     for (int i = 0; i <= GATHER_TAGS; i++)
         g->tag[i].home = -1;
     for (int c = 0; c < guest_ncpus(k); c++)
@@ -172,6 +189,7 @@ static inline void gather_remove(struct guest *k, struct task *t)
         ;
     *at = m->next;
     m->placed = false;
+    gather_self(k)->tag[gather_tag(t)].placed--;
 }
 
 static inline void gather_runnable(struct guest *k, struct task *t, bool runnable)
@@ -195,6 +213,7 @@ static inline int gather_place(struct guest *k, struct task *t, int cpu)
     gather_remove(k, t);
     m->cpu = cpu;
     m->placed = true;
+    gather_self(k)->tag[gather_tag(t)].placed++;
     m->next = gather_cpu(k, cpu)->members;
     gather_cpu(k, cpu)->members = t;
     gather_count(k, cpu, gather_tag(t), 1);
@@ -334,16 +353,23 @@ static inline void gather_offer(struct gather_best *b, int group, const int key[
     memcpy(b->key, key, sizeof(b->key));
 }
 
-/* Room for the communication group: vCPUs that no other one's members occupy, for all that would be
- * runnable. */
-static inline bool gather_fits(const struct gather_look *l, int i)
+/* vCPUs of group i that no other communication group's members occupy. */
+static inline int gather_space(const struct gather_look *l, int i)
 {
     const struct gather_group *s = gather_group(l->k, i);
-    const int others = s->placed - s->members[l->tag];
-    const int runnable =
-        gather_self(l->k)->tag[l->tag].runnable + !gather_task(l->k, l->t)->runnable;
 
-    return s->ncpus - others >= runnable;
+    return s->ncpus - (s->placed - s->members[l->tag]);
+}
+
+/* Room for the communication group, t included. */
+static inline bool gather_fits(const struct gather_look *l, int i)
+{
+    const struct gather *g = gather_self(l->k);
+    const struct gather_task *m = gather_task(l->k, l->t);
+    const int n = g->room == GATHER_RUNNABLE ? g->tag[l->tag].runnable + !m->runnable
+                                             : g->tag[l->tag].placed + !m->placed;
+
+    return gather_space(l, i) >= n;
 }
 
 /* Members in group i without t itself. */
@@ -456,12 +482,30 @@ static inline int gather_search_unknown(struct gather_look *l)
     return l->spare;
 }
 
+/* As many members in group i as it has space for. */
+static inline bool gather_full(const struct gather_look *l, int i)
+{
+    return gather_group(l->k, i)->ncpus > 0 && gather_others(l, i) >= gather_space(l, i);
+}
+
+/* The home, then group after group, but those that are marked as tried. */
+static inline int gather_search_all(struct gather_look *l)
+{
+    int c = -1;
+
+    for (int i = l->home; c < 0 && i >= 0; i = gather_next(l))
+        if (gather_group(l->k, i)->tried != gather_self(l->k)->round)
+            c = gather_search(l, i);
+    return c;
+}
+
 /* An idle vCPU for t, or -1: then none is idle (and good), no group is known, or t is not to be
  * gathered. `rows`: how many rows are read beforehand. */
 static inline int gather_select(struct gather_look *l, int64_t rows)
 {
     struct guest *k = l->k;
     int c = -1, own;
+    bool split;
 
     l->tag = gather_tag(l->t);
     l->spare = -1;
@@ -477,10 +521,16 @@ static inline int gather_select(struct gather_look *l, int64_t rows)
         return -1;
     l->home_id = gather_group(k, l->home)->id;
     own = gather_cpu(k, l->prev)->group;
-    if (own >= 0 && !gather_fits(l, l->home) && gather_others(l, own) > 0)
+    split = !gather_fits(l, l->home);
+    if (own >= 0 && split && gather_others(l, own) > 0)
         c = gather_search(l, own);
-    for (int i = l->home; c < 0 && i >= 0; i = gather_next(l))
-        if (gather_group(k, i)->tried != gather_self(k)->round)
+    /* Of a group that is split, members that sleep keep their places. */
+    for (int i = 0; split && i < gather_self(k)->ngroups; i++)
+        if (gather_full(l, i))
+            gather_group(k, i)->tried = gather_self(k)->round;
+    c = c >= 0 ? c : gather_search_all(l);
+    for (int i = 0; c < 0 && split && i < gather_self(k)->ngroups; i++)
+        if (gather_full(l, i))
             c = gather_search(l, i);
     return c >= 0 ? c : gather_search_unknown(l);
 }

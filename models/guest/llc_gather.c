@@ -17,7 +17,7 @@ static int llc_gather_init(struct guest *k)
 {
     int first, end;
 
-    gather_init(k, false);
+    gather_init(k, false, GATHER_MEMBERS);
     for (int c = 0; c < guest_ncpus(k); c++) {
         guest_llc(k, c, &first, &end);
         gather_believe(k, c, first);

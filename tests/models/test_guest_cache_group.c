@@ -50,11 +50,32 @@ static void expect_gathered(const char *policy)
     bench_block(b, 0);
     WAKE(b, 5, 2, 2);
     WAKE(b, 0, 4, 4);
-    /* Two sleep: the home has room for the four others. */
+    /* Two sleep, but room is for all who were named. */
     bench_block(b, 5);
     bench_block(b, 0);
     bench_block(b, 4);
+    WAKE(b, 4, 0, 0);
+    /* Is it for those who run, the home has room for the four others. */
+    gather_self(b->k)->room = GATHER_RUNNABLE;
+    bench_block(b, 4);
     WAKE(b, 4, 0, 4);
+    bench_free(b);
+}
+
+/* Five members and groups of four: the fifth takes nobody's place when he sleeps. */
+Test(guest_gather, a_member_that_sleeps_keeps_its_place)
+{
+    struct bench *b = eight("cache-group", "00001111");
+
+    WAKE(b, 0, 4, 4);
+    WAKE(b, 1, 5, 5);
+    WAKE(b, 2, 6, 6);
+    WAKE(b, 3, 7, 7);
+    WAKE(b, 4, 0, 0);
+    bench_block(b, 2);
+    bench_block(b, 4);
+    WAKE(b, 4, 0, 0);
+    WAKE(b, 2, 6, 6);
     bench_free(b);
 }
 

@@ -98,8 +98,6 @@ const struct param costs_params[] = {
     COUNT(cache_group_kb, "0", 0, KB_MAX, "cache of a cache group, KB", NO_CACHE),
     COUNT(cache_node_kb, "0", 0, KB_MAX, "cache of a NUMA node, KB", NO_CACHE),
     COUNT(cache_socket_kb, "0", 0, KB_MAX, "cache of a socket, KB", NO_CACHE),
-    COUNT(fill_core, "0", 0, MB_PER_S_MAX, "refill after a move within the core, MB/s; 0 = free",
-          NO_CACHE),
     COUNT(fill_group, "0", 0, MB_PER_S_MAX, "the same, within the cache group; 0 = no caches",
           NO_CACHE),
     COUNT(fill_node, "0", 0, MB_PER_S_MAX, "the same, within the NUMA node; 0 = as fill_group",

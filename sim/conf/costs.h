@@ -67,7 +67,7 @@ struct costs {
     /* Caches: with a fill rate, a task that moved has its working set refilled, and the flat prices
      * `task_refill` and `refill_*` are not used. Sizes in KB of 1024 bytes, rates in MB/s of 10^6. */
     int64_t cache_core_kb, cache_group_kb, cache_node_kb, cache_socket_kb;
-    int64_t fill_core, fill_group, fill_node, fill_socket, fill_machine;
+    int64_t fill_group, fill_node, fill_socket, fill_machine;
     int64_t footprint_kb; /* working set of a task that does not say */
     int64_t cold_stall;   /* per cent of a task's time lost while its working set comes in */
     /* pause-loop exiting */

@@ -87,12 +87,14 @@ ns_t distance_touch(struct xvcpu *x, int line, bool queue)
     return waits + takes;
 }
 
-/* The rate at which a working set comes from this far; the nearest one that the machine names. */
+/* The rate at which a working set comes from this far; the nearest one that the machine names. A move
+ * within a core leaves no cache behind. */
 static int64_t fill_rate(const struct costs *c, enum level distance)
 {
     const int64_t rate[LEVEL_COUNT] = {
-        [LEVEL_CORE] = c->fill_core,       [LEVEL_GROUP] = c->fill_group,
-        [LEVEL_NODE] = c->fill_node,       [LEVEL_SOCKET] = c->fill_socket,
+        [LEVEL_GROUP] = c->fill_group,
+        [LEVEL_NODE] = c->fill_node,
+        [LEVEL_SOCKET] = c->fill_socket,
         [LEVEL_MACHINE] = c->fill_machine,
     };
     int level = (int)distance;

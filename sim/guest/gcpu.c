@@ -38,6 +38,8 @@ static ns_t cold_time(const struct task *t, ns_t work)
 {
     const int64_t stall = t->guest->costs->cold_stall;
 
+    if (t->cold == 0)
+        return work;
     if (work / (100 - stall) * stall >= t->cold)
         return work + t->cold;
     return (work * 100 + 99 - stall) / (100 - stall);

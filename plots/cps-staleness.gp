@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Against how often a vCPU changes places: the axis of the data has the time between two moves, in XUNIT ns; 0 = never.
+# Against how often a vCPU that runs changes places: the axis of the data has the time between two moves, in XUNIT ns,
+# where 0 is never.
 
 if (LOGX) {
     rate(x) = 1e9 / (x * XUNIT)

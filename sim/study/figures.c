@@ -399,7 +399,7 @@ const struct figure figures[] = {
     },
     {
         .name = "cps-staleness",
-        .summary = "what cache groups gain against how fast the host moves vCPUs, by delay",
+        .summary = "what cache groups gain against how often the host moves vCPUs, by delay",
         .kind = FIGURE_LINES,
         .template = "cps-staleness.gp",
         .x = "host.shuffle|shuffle",
@@ -408,12 +408,12 @@ const struct figure figures[] = {
         .logx = true,
         .metric = "throughput_per_s",
         .relative_to = "guest.policy=bare",
-        .xlabel = "moves per vCPU and second",
+        .xlabel = "moves per running vCPU and second",
         .ylabel = "throughput / bare",
     },
     {
         .name = "cps-age",
-        .summary = "age of the table when it is read against how fast the host moves vCPUs",
+        .summary = "age of the table when it is read against how often the host moves vCPUs",
         .kind = FIGURE_LINES,
         .template = "cps-staleness.gp",
         .x = "host.shuffle|shuffle",
@@ -421,7 +421,7 @@ const struct figure figures[] = {
         .facet = "test.workload|workload",
         .logx = true,
         .metric = "channel_age_mean_us",
-        .xlabel = "moves per vCPU and second",
+        .xlabel = "moves per running vCPU and second",
         .ylabel = "mean age at read",
     },
     {

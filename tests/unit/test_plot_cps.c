@@ -355,7 +355,7 @@ Test(plot_cps, moves_per_second)
     expect_picture(">0<");
     expect_picture(">10<");
     expect_picture(">1000<");
-    expect_picture(">moves per vCPU and second<");
+    expect_picture(">moves per running vCPU and second<");
     expect_number("\"dwom\",\"10ms\",\"1ms\",2,0,2\n");
     draw("cps-age", store, "--filter", "policy=cache-group");
     expect_picture(">mean age at read (\xc2\xb5s)<");

@@ -9,6 +9,7 @@ unset object
 unset arrow
 YTOP = (LOGY ? 2 * YMAX[f] : YMAX[f])
 YLOW = (LOGY ? YMIN[f] : 0)
+if (RELATIVE && YTOP < 1.06) { YTOP = 1.06 }
 load FOLDER.'/published.gp'
 set xrange [XMIN:XMAX]
 set yrange [YLOW:YTOP]

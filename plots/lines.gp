@@ -6,12 +6,14 @@ low(y, h) = (LOGY && y - h < YLOW ? YLOW : y - h)
 do for [f = 1:NFACET] {
     load FOLDER.'/frame.gp'
     plot for [s = 1:NSERIES] $data index ((f - 1) * NSERIES + s - 1) \
-             using 1:(low($2, $3)):(0):($2 + $3 - low($2, $3)) \
+             using (at($1)):(low($2, $3)):(0):($2 + $3 - low($2, $3)) \
              with vectors heads size screen 0.25 * EMX, 90 lc rgb colour(s) lw 1 dt solid notitle, \
          for [s = 1:NSERIES] '' index ((f - 1) * NSERIES + s - 1) \
-             using 1:(LOGY && $2 <= 0 ? NaN : $2) with linespoints ls s notitle, \
+             using (at($1)):(LOGY && $2 <= 0 ? NaN : $2) with linespoints ls s notitle, \
          for [s = 1:NSERIES] '' index ((f - 1) * NSERIES + s - 1) \
-             using 1:(LOGY && $2 == 0 ? YLOW * 1.0001 : NaN):('0') with labels offset 0, 0.7 tc rgb colour(s) notitle
+             using (at($1)):(LOGY && $2 == 0 ? YLOW * 1.0001 : NaN):('0') \
+             with labels offset 0, 0.7 tc rgb colour(s) notitle, \
+         (RELATIVE ? 1 : -1) with lines lc rgb INK lw 0.8 dt (4, 3) notitle
     unset label
 }
 load FOLDER.'/legend.gp'

@@ -8,22 +8,53 @@ set cbtics scale 0.4
 unset grid
 set border 15 lc rgb INK lw 0.6
 ink(v) = (v > 0.55 * VMAX[f] ? 0x000000 : 0xFFFFFF)
+shade(v) = v
+
+# Ratios: white at 1, as dark at half as at twice.
+if (RELATIVE) {
+    set palette defined (-1 '#A03F00', -0.5 '#E8A06A', 0 '#FFFFFF', 0.5 '#6FB1D8', 1 '#00507D')
+    shade(v) = (v > 0 ? log(v) / log(2) : -99)
+    ink(v) = (abs(shade(v)) > 0.55 * FAR ? 0xFFFFFF : 0x000000)
+}
 
 do for [f = 1:NFACET] {
     load FOLDER.'/frame.gp'
+    set cbrange [0:(VMAX[f] > 0 ? VMAX[f] : 1)]
+    if (RELATIVE) {
+        FAR = 0.25
+        set xrange [*:*]; set yrange [*:*] # stats leaves out what is beyond them
+        do for [p = 1:NFACET] {
+            if (CELLS[p] > 0 && (METRICS == 1 || p == f)) {
+                stats $data index ((p - 1) * NSERIES):(p * NSERIES - 1) \
+                    using (strcol(2) eq 'NaN' || $2 <= 0 ? 0 : abs(shade($2))) nooutput
+                if (STATS_max > FAR) { FAR = STATS_max }
+            }
+        }
+        FAR = FAR * 1.0001 # a tic at the very end would get lost
+        set cbrange [-FAR:FAR]
+        NTH = (FAR < 1 ? 0.25 : ceil(FAR / 4))
+        set cbtics ()
+        do for [k = -4:4] {
+            if (abs(k * NTH) <= FAR) {
+                TEXT = (NTH >= 1 && k < 0 ? sprintf('1/%.0f', 2 ** (-k * NTH)) : sprintf('%.2f', 2 ** (k * NTH)))
+                if (NTH >= 1 && k >= 0) { TEXT = sprintf('%.0f', 2 ** (k * NTH)) }
+                set cbtics add (TEXT k * NTH)
+            }
+        }
+    }
     set yrange [0.5:NSERIES + 0.5]
     set xrange [0.5:NX + 0.5]
-    set cbrange [0:(VMAX[f] > 0 ? VMAX[f] : 1)]
-    form = (VMAX[f] >= 100 ? '%.0f' : (VMAX[f] >= 10 ? '%.1f' : '%.2f'))
+    size(v) = (RELATIVE ? v : VMAX[f])
+    form(v) = (size(v) >= 100 ? '%.0f' : (size(v) >= 10 ? '%.1f' : '%.2f'))
     if (METRICS > 1 || (f - 1) % COLS == 0) { set label 6 SLABEL }
-    set cblabel (METRICS > 1 || f % COLS == 0 || f == NFACET ? YLABEL[f] : '') offset 2.2, 0 textcolor rgb INK
+    set cblabel (METRICS > 1 || f % COLS == 0 || f == NFACET ? YLABEL[f] : '') offset (RELATIVE ? 0.4 : 2.2), 0 textcolor rgb INK
     set ytics ()
     set ytics scale 0
     do for [s = 1:NSERIES] { set ytics add (SERIES_TEXT[s] s) }
     plot $data index ((f - 1) * NSERIES):(f * NSERIES - 1) \
-             using 1:4:(0.5):(0.5):2 with boxxyerror fs solid 1.0 noborder lc palette notitle, \
+             using 1:4:(0.5):(0.5):(shade($2)) with boxxyerror fs solid 1.0 noborder lc palette notitle, \
          '' index ((f - 1) * NSERIES):(f * NSERIES - 1) \
-             using 1:4:(!NUMBERS || strcol(2) eq 'NaN' ? '' : gprintf(form, $2)):(ink($2)) \
+             using 1:4:(!NUMBERS || strcol(2) eq 'NaN' ? '' : gprintf(form($2), $2)):(ink($2)) \
              with labels tc rgb variable notitle
     unset label
 }

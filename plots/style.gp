@@ -41,6 +41,7 @@ do for [i = 1:20] {
     BAND_X0[i] = NaN; BAND_X1[i] = NaN; BAND_LOW[i] = NaN; BAND_HIGH[i] = NaN
     BAND_TEXT[i] = ''; BAND_FACET[i] = ''
 }
+at(x) = x # lines: where a place of the data stands on the axis
 REF_SHIFT = 0 # bars: width of one bar of a group
 BAND = '#E2E2E2'
 set style textbox opaque noborder fillcolor rgb 'white' margins 0.4, 0.2

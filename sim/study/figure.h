@@ -16,7 +16,7 @@
 
 #define PLOT_METRICS 8 /* panels of a figure of several metrics */
 
-enum figure_kind { FIGURE_LINES, FIGURE_BARS, FIGURE_MAP, FIGURE_CDF };
+enum figure_kind { FIGURE_LINES, FIGURE_BARS, FIGURE_MAP, FIGURE_CDF, FIGURE_STACK };
 
 struct figure {
     const char *name, *summary;
@@ -27,11 +27,13 @@ struct figure {
     bool needs_x;              /* no figure without an axis like `x` */
     bool joins_facet;          /* axes that are left over become part of the facet */
     bool logx, logy;           /* logx: where the x axis has numbers */
-    const char *metric;        /* split by '|': a panel each; NULL: throughput, else the first that
-                                * has values */
+    const char *metric;        /* split by '|': a panel each, in a stack its parts and then their
+                                * whole; NULL: throughput, else the first that has values */
     const char *relative_to_x; /* ratios to this value of the x axis */
+    const char *relative_to;   /* ratios to a value of the series axis, or to PATH=VALUE */
+    size_t cols;               /* panels beside each other at most; 0: as fits */
     /* xlabel: of an axis like `x`; ylabel: what `metric` is called, split like it, the unit is
-     * added, or of the ratios to `relative_to_x`. */
+     * added, or of the ratios to `relative_to_x` or `relative_to`. */
     const char *title, *xlabel, *ylabel;
     /* What published values and ranges are called in the legend, if the template draws any. */
     const char *mark_key, *band_key;
@@ -86,15 +88,20 @@ struct plot_cdf {
 };
 
 struct plot_grid {
-    /* Several: the facet axis is called `metric`, with a value for each. */
+    /* Several: the facet axis, in a stack the series axis, is called `metric` and has a value for
+     * each. */
     const struct metric *metric[PLOT_METRICS];
     size_t nmetrics;
+    bool stacked;
     struct plot_axis x, series, facet;
     struct plot_cell *cell; /* [facet][series][x] */
     size_t ncells, with_data;
     int least_n, most_n;                   /* runs behind the cells */
-    const struct plot_axis *relative_axis; /* x or series of this grid; NULL: values as they are */
+    bool relative;                         /* values are ratios, else as they are */
+    const struct plot_axis *relative_axis; /* x or series of this grid; NULL: another */
     size_t relative_at;                    /* which of its values is 1 */
+    const char *relative_text;             /* another axis: the value that is 1 */
+    size_t *base;                          /* the same: per point, that by which it is divided */
     struct plot_cdf *cdf;                  /* distributions: per cell; then x is not used */
     bool *used;                            /* per point of the dataset */
 };
@@ -110,7 +117,12 @@ static inline struct plot_cell *plot_cell(const struct plot_grid *g, size_t face
 }
 static inline const struct metric *plot_metric(const struct plot_grid *g, size_t facet)
 {
-    return g->metric[g->nmetrics > 1 ? facet : 0];
+    return g->metric[g->stacked ? g->nmetrics - 1 : g->nmetrics > 1 ? facet : 0];
+}
+/* A panel for each metric? */
+static inline bool plot_by_metric(const struct plot_grid *g)
+{
+    return g->nmetrics > 1 && !g->stacked;
 }
 /* The next metric of a list, and *list behind it; NULL at the end, or with *unknown, which points
  * at a name of `len` bytes. */

@@ -342,11 +342,9 @@ static const char *pick_x(struct choosing *c, const struct plot_request *r)
     return x ? x : "file";
 }
 
-/* A panel for each metric: every point is in all of them. */
-static int take_metrics(struct choosing *c, struct store_error *err)
+/* A panel, or a part of the stack, for each metric: every point is in all of them. */
+static int take_metrics(struct choosing *c, struct plot_axis *a, struct store_error *err)
 {
-    struct plot_axis *a = &c->g->facet;
-
     *a = (struct plot_axis){.unit = "", .path = strdup("metric")};
     a->at = calloc(c->d->n + 1, sizeof(*a->at));
     a->text = calloc(c->g->nmetrics, sizeof(*a->text));
@@ -385,8 +383,8 @@ static int join_rest(struct choosing *c, struct store_error *err)
 
 static int take_facet(struct choosing *c, const struct plot_request *r, struct store_error *err)
 {
-    if (c->g->nmetrics > 1)
-        return take_metrics(c, err);
+    if (plot_by_metric(c->g))
+        return take_metrics(c, &c->g->facet, err);
     if (take(c, &c->g->facet, pick(c, r->facet, r->figure->facet), err) != 0)
         return -1;
     return r->figure->joins_facet && !r->facet ? join_rest(c, err) : 0;
@@ -408,6 +406,11 @@ static int choose(struct choosing *c, const struct plot_request *r, struct store
     }
     if (take(c, &c->g->x, x, err) != 0)
         return -1;
+    if (c->g->stacked) {
+        if (take_metrics(c, &c->g->series, err) != 0)
+            return -1;
+        return take_facet(c, r, err);
+    }
     if (c->g->nmetrics == 1)
         reserve(c, r->facet, f->facet);
     path = pick(c, r->series, f->series);

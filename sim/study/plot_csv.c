@@ -41,7 +41,7 @@ static void put_cells(FILE *out, const struct plot_grid *g)
         fputc(',', out);
     put_axis(out, &g->x, NULL);
     fprintf(out, ",%s%s,ci95,n\n", g->nmetrics > 1 ? "value" : g->metric[0]->key,
-            g->relative_axis ? "_relative" : "");
+            g->relative ? "_relative" : "");
     for (size_t i = 0; i < g->ncells; i++) {
         const size_t x = i % g->x.n, s = i / g->x.n % g->series.n, f = i / g->x.n / g->series.n;
 

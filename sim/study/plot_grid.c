@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From points to the grid of a picture: filters, places, ratios. */
+/* From points to the grid of a picture: filters, places. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +7,7 @@
 #include "conf/conf.h"
 #include "study/plot_axes.h"
 #include "study/plot_cdf.h"
+#include "study/plot_ratio.h"
 
 static bool passes(const struct data_point *p, const char *path, const char *value)
 {
@@ -104,6 +105,23 @@ static const struct metric *first_metric(const struct plot_grid *g, const struct
     return &metrics[METRIC_THROUGHPUT];
 }
 
+/* Parts and their whole are on one axis. */
+static int one_unit(const struct plot_grid *g, const struct plot_request *r,
+                    struct store_error *err)
+{
+    const struct metric *whole = g->metric[g->nmetrics - 1];
+
+    if (r->series)
+        return plot_fail(err, 2, "the series of a stack are its metrics: no --series");
+    if (r->relative_to || r->relative_to_x)
+        return plot_fail(err, 2, "a stack has no ratios: no --relative-to");
+    for (size_t m = 0; m < g->nmetrics; m++)
+        if (strcmp(g->metric[m]->unit, whole->unit) != 0)
+            return plot_fail(err, 2, "metrics of a stack have one unit: %s and %s do not",
+                             g->metric[m]->key, whole->key);
+    return 0;
+}
+
 static int choose_metrics(struct plot_grid *g, const struct plot_request *r,
                           const struct dataset *d, struct store_error *err)
 {
@@ -117,10 +135,13 @@ static int choose_metrics(struct plot_grid *g, const struct plot_request *r,
             return plot_fail(err, 2, "a figure has at most %d metrics", PLOT_METRICS);
         g->metric[g->nmetrics++] = m;
     }
+    g->stacked = r->figure->kind == FIGURE_STACK;
     if (unknown)
         return plot_fail(err, 2, "unknown metric '%.*s'", (int)len, unknown);
     if (g->nmetrics == 0)
         g->metric[g->nmetrics++] = first_metric(g, d);
+    if (g->stacked)
+        return one_unit(g, r, err);
     if (g->nmetrics > 1 && r->facet)
         return plot_fail(err, 2,
                          "the figure has a panel for each of its %zu metrics: --facet needs one "
@@ -174,115 +195,13 @@ static int fill_cells(struct plot_grid *g, const struct dataset *d, struct store
         g->cell[i].sum = (struct summary){.mean = NAN, .ci95 = NAN};
     for (size_t i = 0; i < d->n; i++)
         for (size_t m = 0; g->used[i] && m < g->nmetrics; m++) {
-            struct plot_cell *c = plot_cell(g, g->facet.at[i] + m, g->series.at[i], g->x.at[i]);
+            struct plot_cell *c = plot_cell(g, g->facet.at[i] + (g->stacked ? 0 : m),
+                                            g->series.at[i] + (g->stacked ? m : 0), g->x.at[i]);
 
             if (c->there)
                 return two_points(d, c->point, i, err);
             *c = (struct plot_cell){true, i, d->point[i].sum[g->metric[m] - metrics]};
         }
-    return 0;
-}
-
-static double run_value_of(const struct data_point *p, uint64_t seed, int64_t replication, long m)
-{
-    for (size_t i = 0; i < p->nruns; i++)
-        if (p->run[i].seed == seed && p->run[i].replication == replication)
-            return p->run[i].value[m];
-    return NAN;
-}
-
-/* Runs with the same seed and replication met the same arrivals, so they are compared pair by pair.
- * Pairs that lack a value, or divide by zero, have no ratio. */
-static struct summary paired_ratio(const struct data_point *p, const struct data_point *base,
-                                   long m)
-{
-    double *ratio = calloc(p->nruns + 1, sizeof(*ratio));
-    struct summary s = {.mean = NAN, .ci95 = NAN};
-    int n = 0;
-
-    for (size_t i = 0; ratio && i < p->nruns; i++) {
-        const double v = p->run[i].value[m];
-        const double b = run_value_of(base, p->run[i].seed, p->run[i].replication, m);
-
-        if (isfinite(v) && isfinite(b) && b != 0)
-            ratio[n++] = v / b;
-    }
-    if (n > 0)
-        s = summary_of(ratio, n, 0.95);
-    free(ratio);
-    return s;
-}
-
-/* By text, else by size: 1 is 1.0, and 0 is 0us. */
-static size_t value_at(const struct plot_axis *a, const char *text)
-{
-    const struct quantity want = quantity_parse(text);
-    size_t i = 0;
-
-    while (i < a->n && strcmp(a->text[i], text) != 0)
-        i++;
-    if (i < a->n || want.kind == QUANTITY_NONE)
-        return i;
-    for (i = 0; i < a->n; i++) {
-        const struct quantity q = quantity_parse(a->text[i]);
-
-        const bool same_kind = q.kind == want.kind || (q.kind != QUANTITY_NONE && want.value <= 0);
-
-        if (same_kind && q.value <= want.value && q.value >= want.value)
-            break;
-    }
-    return i;
-}
-
-static int find_base(struct plot_grid *g, const struct plot_axis *a, const char *what,
-                     const char *text, struct store_error *err)
-{
-    const char *near;
-
-    g->relative_axis = a;
-    g->relative_at = value_at(a, text);
-    if (g->relative_at < a->n)
-        return 0;
-    near = conf_nearest(text, (const char *const *)a->text, a->n);
-    return plot_fail(err, 2, "the %s axis %s has no value '%s'%s%s%s", what,
-                     a->path ? a->path : "(none)", text, near ? "; did you mean '" : "",
-                     near ? near : "", near ? "'?" : "");
-}
-
-/* What the user asks for replaces what the figure would do. */
-static int choose_base(struct plot_grid *g, const struct plot_request *r, struct store_error *err)
-{
-    if (r->relative_to && r->relative_to_x)
-        return plot_fail(err, 2, "--relative-to and --relative-to-x exclude each other");
-    if (r->relative_to)
-        return find_base(g, &g->series, "series", r->relative_to, err);
-    if (r->relative_to_x)
-        return find_base(g, &g->x, "x", r->relative_to_x, err);
-    if (r->figure->relative_to_x)
-        return find_base(g, &g->x, "x", r->figure->relative_to_x, err);
-    return 0;
-}
-
-static int make_relative(struct plot_grid *g, const struct dataset *d, struct store_error *err)
-{
-    struct summary *ratio = calloc(g->ncells, sizeof(*ratio));
-
-    if (!ratio)
-        return plot_fail(err, 3, "out of memory");
-    for (size_t i = 0; i < g->ncells; i++) {
-        const size_t x = i % g->x.n, s = i / g->x.n % g->series.n, f = i / g->x.n / g->series.n;
-        const bool along_x = g->relative_axis == &g->x;
-        const struct plot_cell *b =
-            plot_cell(g, f, along_x ? s : g->relative_at, along_x ? g->relative_at : x);
-
-        ratio[i] = (struct summary){.mean = NAN, .ci95 = NAN};
-        if (g->cell[i].there && b->there)
-            ratio[i] = paired_ratio(&d->point[g->cell[i].point], &d->point[b->point],
-                                    plot_metric(g, f) - metrics);
-    }
-    for (size_t i = 0; i < g->ncells; i++)
-        g->cell[i].sum = ratio[i];
-    free(ratio);
     return 0;
 }
 
@@ -357,10 +276,9 @@ int plot_grid_make(struct plot_grid *g, const struct plot_request *r, const stru
     for (size_t i = 0; i < r->nfilters; i++)
         if (apply_filter(g, &r->filter[i], d, err) != 0)
             return -1;
-    if (choose_metrics(g, r, d, err) != 0 || axes_choose(g, r, d, err) != 0 ||
-        sort_axes(g, d->n, err) != 0 || fill_cells(g, d, err) != 0 || choose_base(g, r, err) != 0)
-        return -1;
-    if (g->relative_axis && make_relative(g, d, err) != 0)
+    if (choose_metrics(g, r, d, err) != 0 || ratio_prepare(g, r, d, err) != 0 ||
+        axes_choose(g, r, d, err) != 0 || sort_axes(g, d->n, err) != 0 ||
+        fill_cells(g, d, err) != 0 || ratio_make(g, r, d, err) != 0)
         return -1;
     if (r->figure->kind == FIGURE_CDF && cdf_make(g, d, err) != 0)
         return -1;
@@ -375,5 +293,6 @@ void plot_grid_free(struct plot_grid *g)
     axis_free(&g->series);
     axis_free(&g->facet);
     free(g->cell);
+    free(g->base);
     free(g->used);
 }

@@ -63,7 +63,7 @@ double label_metric(const struct plot_grid *g, const struct plot_request *r, siz
     const struct scaled *scale = NULL;
     char words[LABEL_SIZE], base[LABEL_SIZE] = "";
     size_t len = 0;
-    const char *own = own_words(r, g->nmetrics > 1 ? facet : 0, &len);
+    const char *own = own_words(r, plot_by_metric(g) ? facet : 0, &len);
 
     for (size_t i = 0; i < NSCALES && !scale; i++)
         if (strcmp(scales[i].unit, m->unit) == 0 && largest >= scales[i].least)
@@ -71,8 +71,11 @@ double label_metric(const struct plot_grid *g, const struct plot_request *r, siz
     words_of(m->key, scale ? scale->suffix : "", words);
     if (own)
         snprintf(words, sizeof(words), "%.*s", (int)(len < 200 ? len : 200), own);
-    if (g->relative_axis) {
-        label_value(g->relative_axis, g->relative_at, base);
+    if (g->relative) {
+        if (g->relative_axis)
+            label_value(g->relative_axis, g->relative_at, base);
+        else
+            label_shorten(g->relative_text, 32, base);
         if (own)
             snprintf(out, LABEL_SIZE, "%.200s", words);
         else
@@ -131,9 +134,9 @@ void label_value(const struct plot_axis *a, size_t i, char out[LABEL_SIZE])
 
 void label_note(const struct plot_grid *g, bool means, char out[LABEL_SIZE])
 {
-    const char *what = g->cdf             ? "all runs together"
-                       : g->relative_axis ? "mean of paired ratios"
-                                          : "mean";
+    const char *what = g->cdf        ? "all runs together"
+                       : g->relative ? "mean of paired ratios"
+                                     : "mean";
     const char *interval = means || g->cdf ? "" : " and 95 % interval";
 
     if (g->with_data == 0)

@@ -119,8 +119,10 @@ static void lay_out_panels(struct layout *l, const struct plot_grid *g,
     l->cols = g->facet.n < MAX_COLS ? g->facet.n : MAX_COLS;
     if (g->facet.n == 5 || g->facet.n == 6 || g->facet.n == 9)
         l->cols = 3;
-    if (g->nmetrics == 4)
+    if (plot_by_metric(g) && g->nmetrics == 4)
         l->cols = 2;
+    if (r->figure->cols > 0 && l->cols > r->figure->cols)
+        l->cols = r->figure->cols;
     while (l->cols > 1 && panel_width(l) < least)
         l->cols--;
     l->rows = (g->facet.n + l->cols - 1) / l->cols;
@@ -139,7 +141,7 @@ struct layout lay_out(const struct plot_grid *g, const struct plot_request *r)
     l.title = r->title || r->figure->title ? 2.2 : 0.6;
     l.top = l.title + l.legend;
     /* Panels of metrics are named by their axes. */
-    l.above = g->facet.path ? g->nmetrics > 1 ? 1.2 : 1.9 : 0.6;
+    l.above = g->facet.path ? plot_by_metric(g) ? 1.2 : 1.9 : 0.6;
     /* Panels side by side share one name of the axis, below them all. */
     l.foot = l.cols > 1 ? 3.2 : 1.6;
     l.bottom = l.cols > 1 ? 1.9 : 3.6;

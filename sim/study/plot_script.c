@@ -123,7 +123,7 @@ static void facet_title(const struct plot_grid *g, size_t f, char out[LABEL_SIZE
     char axis[LABEL_SIZE], value[LABEL_SIZE];
 
     out[0] = '\0';
-    if (!g->facet.path || g->nmetrics > 1)
+    if (!g->facet.path || plot_by_metric(g))
         return;
     label_axis(&g->facet, axis);
     label_value(&g->facet, f, value);
@@ -158,7 +158,7 @@ static double unit_for(const struct plot_grid *g, const struct plot_request *r, 
 
     if (y_is_log(r))
         return 0;
-    return g->nmetrics > 1 ? largest(g, f * cells, cells) : largest(g, 0, g->ncells);
+    return plot_by_metric(g) ? largest(g, f * cells, cells) : largest(g, 0, g->ncells);
 }
 
 /* What is written along the values of a panel; the divisor of these. */
@@ -168,9 +168,9 @@ static double value_label(const struct plot_grid *g, const struct plot_request *
     const double scale = label_metric(g, r, f, unit_for(g, r, f), out);
     size_t len;
     const char *own =
-        r->ylabel && !is_map(r) ? plot_part(r->ylabel, g->nmetrics > 1 ? f : 0, &len) : NULL;
+        r->ylabel && !is_map(r) ? plot_part(r->ylabel, plot_by_metric(g) ? f : 0, &len) : NULL;
 
-    if (own && g->nmetrics > 1)
+    if (own && plot_by_metric(g))
         snprintf(out, LABEL_SIZE, "%.*s", (int)(len < LABEL_SIZE ? len : LABEL_SIZE - 1), own);
     else if (own)
         snprintf(out, LABEL_SIZE, "%.250s", r->ylabel);
@@ -225,7 +225,7 @@ static void put_panel(FILE *out, const struct layout *l, const struct plot_grid 
             top > 0 ? top * 1.06 : 1, f + 1, power_below(g, f * cells, cells, scale), f + 1, scale,
             f + 1, there);
     fprintf(out, "VMAX[%zu] = %.9g\n", f + 1,
-            (g->nmetrics > 1 ? largest(g, f * cells, cells) : largest(g, 0, g->ncells)) / scale);
+            (plot_by_metric(g) ? largest(g, f * cells, cells) : largest(g, 0, g->ncells)) / scale);
 }
 
 static void put_panels(FILE *out, const struct layout *l, const struct plot_grid *g,
@@ -241,7 +241,7 @@ static void put_panels(FILE *out, const struct layout *l, const struct plot_grid
     for (size_t f = 0; f < g->facet.n; f++)
         put_panel(out, l, g, r, f);
     fprintf(out, "COLS = %zu; EM = %.6f; EMX = %.6f; YLABEL_AT = %.5f; METRICS = %zu\n", l->cols,
-            1 / l->height, 1 / l->width, (l->left - 1.1) / l->width, g->nmetrics);
+            1 / l->height, 1 / l->width, (l->left - 1.1) / l->width, g->stacked ? 1 : g->nmetrics);
     fprintf(out, "TITLE_Y = %.5f; KEY_TOP = %.5f; KEY_BOTTOM = %.5f; KEY_COLS = %zu\n",
             1 - 1.2 / l->height, 1 - l->title / l->height, 1 - l->top / l->height, l->key_cols);
 }
@@ -436,7 +436,7 @@ int plot_script(FILE *out, const struct plot_grid *g, const struct plot_request 
     else
         put_x(out, g, r, &l);
     put_panels(out, &l, g, r);
-    fprintf(out, "RELATIVE = %d; LOGY = %d; NUMBERS = %d\n", g->relative_axis != NULL, y_is_log(r),
+    fprintf(out, "RELATIVE = %d; LOGY = %d; NUMBERS = %d\n", g->relative, y_is_log(r),
             panel_width(&l) / (double)g->x.n > 5 * EM_PER_CHAR);
     if (g->cdf)
         cdf_data(out, g);

@@ -4,9 +4,7 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-#include "study/commands.h"
-#include "study/figure.h"
-#include "study_fake.h"
+#include "plot_fake.h"
 
 TestSuite(plot, .init = fake_dir_make, .fini = fake_dir_remove, .timeout = 60);
 
@@ -14,49 +12,6 @@ TestSuite(plot, .init = fake_dir_make, .fini = fake_dir_remove, .timeout = 60);
 static const char *const workloads[] = {"vm_0", "a_b^c{d}", "5% it's \"x\" `>PWNED` & <b>"};
 static const char *const policies[] = {"bare", "cps-load"};
 static const char *const ratios[] = {"4", "1", "1.5"}; /* not in order of size */
-
-static bool have_gnuplot(void)
-{
-    return system("gnuplot --version >/dev/null 2>&1") == 0;
-}
-
-static void need_gnuplot(void)
-{
-    if (!have_gnuplot())
-        cr_skip_test("gnuplot is not installed");
-}
-
-static struct run_values *new_run(int k)
-{
-    struct run_values *v = run_values_new(1);
-
-    v->seed = 3;
-    v->replication = (uint64_t)k;
-    return v;
-}
-
-/* Stores the run and frees it. */
-static void store_run(struct store *s, const char *hash, struct run_values *v)
-{
-    const int k = (int)v->replication;
-    struct store_error err;
-    char key[33];
-    char *text = run_values_write(v);
-
-    store_key(hash, 3, k, "1.0", "", key);
-    struct store_run run = {.key = key,
-                            .point = (char *)hash,
-                            .seed = 3,
-                            .replication = k,
-                            .version = "1.0",
-                            .policy = "",
-                            .fingerprint = "0",
-                            .values = text};
-
-    cr_assert(store_put_run(s, &run, &err) == 0, "%s", err.text);
-    free(text);
-    run_values_free(v);
-}
 
 static void put_run(struct store *s, const char *hash, int w, int r, int p, int k)
 {
@@ -66,20 +21,6 @@ static void put_run(struct store *s, const char *hash, int w, int r, int p, int 
     *run_value(v, 0, METRIC_THROUGHPUT) =
         1000.0 * (w + 1) * (p + 1) / atof(ratios[r]) * (1 + k / 10.0);
     store_run(s, hash, v);
-}
-
-static void put_point(struct store *s, cJSON *labels, int position, char hash[33])
-{
-    char *text = cJSON_PrintUnformatted(labels);
-    struct store_error err = {0};
-
-    hash_hex(text, strlen(text), hash);
-    struct store_point point = {hash, text, "{\"vms\":[{\"name\":\"web\",\"idle\":\"hlt\"}]}", "m",
-                                position};
-
-    cr_assert(store_put_point(s, &point, &err) == 0, "%s", err.text);
-    free(text);
-    cJSON_Delete(labels);
 }
 
 /* workload x oversubscription x policy, three replications. Backwards gives the same store in
@@ -141,39 +82,6 @@ static const char *make_idle_store(void)
     cr_assert(store_commit(s, &err) == 0);
     store_close(s);
     return fake_path("idle.db");
-}
-
-#define PLOT(...)                                                                                  \
-    plot_command((const char *[]){"plot", __VA_ARGS__},                                            \
-                 (int)(sizeof((const char *[]){"plot", __VA_ARGS__}) / sizeof(char *)))
-
-/* The command itself, its messages into the file `messages`. */
-static int plot_command(const char **args, int n)
-{
-    char *argv[40];
-    int status, saved = dup(2), fd = open(fake_path("messages"), O_CREAT | O_TRUNC | O_RDWR, 0600);
-
-    for (int i = 0; i < n; i++)
-        argv[i] = (char *)args[i];
-    argv[n] = NULL;
-    fflush(stderr);
-    dup2(fd, 2);
-    status = cmd_plot(n, argv);
-    fflush(stderr);
-    dup2(saved, 2);
-    close(saved);
-    close(fd);
-    return status;
-}
-
-static void expect_text(const char *file, const char *part, bool there)
-{
-    size_t size;
-    char *text = fake_read(file, &size);
-
-    cr_expect((strstr(text, part) != NULL) == there, "%s: '%s' is%s there", file, part,
-              there ? " not" : "");
-    free(text);
 }
 
 Test(plot, texts_are_literal)
@@ -494,12 +402,6 @@ Test(plot, numbers_in_their_places)
     cr_expect(!g.facet.path && g.facet.n == 1 && g.ncells == 6 && !g.x.numeric);
     plot_grid_free(&g);
     dataset_free(&d);
-}
-
-static void expect_refused(int status, const char *part, int got)
-{
-    cr_expect(got == status, "%d, not %d, for: %s", got, status, part);
-    expect_text(fake_path("messages"), part, true);
 }
 
 Test(plot, refusals)

@@ -15,7 +15,11 @@
 #include "engine/check.h"
 #include "engine/rng.h"
 
-#define DEPTH_DELAYED 8 /* a power of two */
+/* A delayed cell remembers a write for each WRITE_EVERY of the delay: more often than a pCPU switches
+ * vCPUs on average. Powers of two. */
+#define DEPTH_MIN   8
+#define DEPTH_MAX   2048
+#define WRITE_EVERY (5 * NS_US)
 
 struct slot {
     ns_t stamp;
@@ -66,6 +70,9 @@ struct channel_end {
     enum preempted_rule rule;
     struct hist *age;
     struct channel_reads reads;
+    channel_now_fn *now; /* NULL: nobody compares */
+    void *now_arg;
+    struct channel_quality quality;
     struct rows *rows;
     int *virtual_group; /* by raw group */
     struct slot *slots;
@@ -104,22 +111,40 @@ static const struct slot *newest(const struct cell *cell)
     return &cell->slot[cell->newest];
 }
 
-/* The slot that a reader sees now. */
+static uint32_t depth_for(ns_t delay)
+{
+    uint32_t depth = DEPTH_MIN;
+
+    if (delay == 0)
+        return 1;
+    while (depth < DEPTH_MAX && depth < delay / WRITE_EVERY)
+        depth *= 2;
+    return depth;
+}
+
+/* The slot that a reader sees now: the newest that was written at least `delay` ago. Stamps rise from
+ * the oldest slot to the newest. */
 static uint32_t cell_seen(struct channel *c, const struct cell *cell)
 {
-    ns_t until = engine_now(c->engine) - c->delay;
-    uint32_t i = cell->newest;
+    const ns_t until = engine_now(c->engine) - c->delay;
+    const uint32_t oldest = (cell->newest - cell->used + 1) & (c->depth - 1);
+    uint32_t low = 0, high = cell->used - 1;
 
-    if (c->delay == 0)
-        return i;
-    for (uint32_t n = 1; cell->slot[i].stamp > until; n++) {
-        if (n == cell->used) {
-            c->overruns += cell->lost;
-            break;
-        }
-        i = (i - 1) & (c->depth - 1);
+    if (cell->slot[cell->newest].stamp <= until)
+        return cell->newest;
+    if (cell->slot[oldest].stamp > until) {
+        c->overruns += cell->lost;
+        return oldest;
     }
-    return i;
+    while (low + 1 < high) {
+        const uint32_t mid = (low + high) / 2;
+
+        if (cell->slot[(oldest + mid) & (c->depth - 1)].stamp <= until)
+            low = mid;
+        else
+            high = mid;
+    }
+    return (oldest + low) & (c->depth - 1);
 }
 
 /* pCPU and group in one value, so that a reader never sees the one without the other. */
@@ -146,7 +171,7 @@ static int unpack_group(int64_t v)
 struct channel *channel_new(struct engine *e, int npcpus, ns_t delay, uint64_t rng_seed)
 {
     struct channel *c = calloc(1, sizeof *c);
-    uint32_t depth = delay > 0 ? DEPTH_DELAYED : 1;
+    uint32_t depth = depth_for(delay);
 
     CHECK_PRE(npcpus > 0 && delay >= 0, "channel over %d pCPUs with delay %lld", npcpus,
               (long long)delay);
@@ -360,11 +385,36 @@ bool channel_preempted(struct channel_end *e, int vcpu)
     return read_cell(e, &r->run) != 0;
 }
 
+void channel_compare(struct channel_end *e, channel_now_fn *now, void *arg)
+{
+    e->now = now;
+    e->now_arg = arg;
+}
+
+struct channel_quality channel_quality(const struct channel_end *e)
+{
+    return e->quality;
+}
+
+void channel_quality_reset(struct channel_end *e)
+{
+    e->quality = (struct channel_quality){0};
+}
+
+static void compared(struct channel_end *e, bool right)
+{
+    e->quality.reads++;
+    e->quality.wrong += !right;
+}
+
 enum degree channel_degree(struct channel_end *e, int vcpu)
 {
     const struct rows *r = guest_rows(e, vcpu, FACT_DEGREE, "degree");
+    const bool low = read_load(e, r) / 2 < e->threshold;
 
-    return read_load(e, r) / 2 < e->threshold ? DEGREE_LOW : DEGREE_HIGH;
+    if (e->now)
+        compared(e, low == (e->now(e->now_arg, vcpu).load < e->threshold));
+    return low ? DEGREE_LOW : DEGREE_HIGH;
 }
 
 bool channel_pcpu_idle(struct channel_end *e, int vcpu)
@@ -378,8 +428,15 @@ int channel_group(struct channel_end *e, int vcpu)
 {
     const struct rows *r = guest_rows(e, vcpu, FACT_GROUP, "group");
 
+    const int group = unpack_group(read_cell(e, &r->map));
+    int now;
+
     e->reads.group++;
-    return unpack_group(read_cell(e, &r->map));
+    if (e->now) {
+        now = e->now(e->now_arg, vcpu).group;
+        compared(e, group == (now < 0 ? NOWHERE : e->virtual_group[now]));
+    }
+    return group;
 }
 
 ns_t channel_steal(struct channel_end *e, int vcpu)

@@ -70,6 +70,21 @@ struct channel_end *channel_attach(struct channel *c, const char *owner, unsigne
 /* Whether anybody declared a fact that must be published (for costs): any of `facts`. */
 bool channel_used(const struct channel *c, unsigned facts);
 
+/* What is true at the moment of a read: the load of the pCPU where the vCPU is, and its raw cache group
+ * (-1: it was nowhere yet). Asked of `now` at each read of a degree or a group, to count those that tell
+ * what is no longer so. */
+struct channel_now {
+    int load, group;
+};
+typedef struct channel_now channel_now_fn(void *arg, int vcpu);
+void channel_compare(struct channel_end *e, channel_now_fn *now, void *arg);
+/* Degrees and groups read since the last reset, and how many of them were wrong. */
+struct channel_quality {
+    uint64_t reads, wrong;
+};
+struct channel_quality channel_quality(const struct channel_end *e);
+void channel_quality_reset(struct channel_end *e);
+
 /* -- written by the host side (cross) -- */
 /* Load and running state of a pCPU, at each context switch and tick. `load` counts queued or
  * running vCPUs whose guest is not idle; `idle` = nothing runs. */

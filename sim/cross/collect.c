@@ -17,6 +17,7 @@ struct totals {
     uint64_t exchanges[LEVEL_COUNT];
     ns_t exchange_time, lock_time[2];
     bool has_lock[2];
+    struct channel_quality quality;
     int vcpus, vms;
     bool marks; /* some program counts operations */
 };
@@ -70,6 +71,15 @@ static void add_lines(struct totals *t, const struct xvm *vm)
     }
 }
 
+static void add_quality(struct totals *t, const struct xvm *vm)
+{
+    const struct channel_quality q =
+        vm->channel ? channel_quality(vm->channel) : (struct channel_quality){0};
+
+    t->quality.reads += q.reads;
+    t->quality.wrong += q.wrong;
+}
+
 static void add_vm(struct totals *t, const struct xvm *vm)
 {
     const struct guest_stats *s = &vm->guest->st;
@@ -107,6 +117,7 @@ static void add_vm(struct totals *t, const struct xvm *vm)
     t->st.run_area += s->run_area;
     t->st.refill += s->refill;
     add_lines(t, vm);
+    add_quality(t, vm);
 }
 
 static double ratio(double a, double b)
@@ -189,6 +200,7 @@ static void distance_metrics(const struct totals *t, double elapsed, double *v)
         v[by_level[i]] = (double)t->exchanges[i] / (elapsed / 1e9);
         all += t->exchanges[i];
     }
+    v[METRIC_CHANNEL_WRONG] = ratio((double)t->quality.wrong, (double)t->quality.reads);
     v[METRIC_EXCHANGES] = (double)all / (elapsed / 1e9);
     v[METRIC_EXCHANGE_TIME] = ratio((double)t->exchange_time, n);
     v[METRIC_REFILL] = ratio((double)t->st.refill, n);

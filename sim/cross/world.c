@@ -143,6 +143,17 @@ static int init_vcpu(struct world *w, struct xvm *vm, int i, const struct world_
     return 0;
 }
 
+static struct channel_now channel_truth_of(void *arg, int vcpu)
+{
+    const struct xvm *vm = arg;
+    const struct world *w = vm->world;
+    const int p = vm->vcpu[vcpu].v->pcpu;
+
+    if (p < 0)
+        return (struct channel_now){.load = 0, .group = -1};
+    return (struct channel_now){.load = w->pcpu[p].wanting, .group = w->topo->of[LEVEL_GROUP][p]};
+}
+
 static int init_channel(struct world *w, struct xvm *vm, const struct world_vm *s)
 {
     const int threshold = s->ops->threshold ? s->ops->threshold(s->params) : 1;
@@ -153,6 +164,8 @@ static int init_channel(struct world *w, struct xvm *vm, const struct world_vm *
         return 0;
     vm->channel = channel_attach(w->channel, s->ops->head.name, s->ops->facts, s->ncpus, threshold,
                                  s->rule, &vm->age);
+    if (vm->channel)
+        channel_compare(vm->channel, channel_truth_of, vm);
     vm->guest->channel = vm->channel;
     w->channel_used = w->channel_used || channel_used(w->channel, ~0u);
     return vm->channel ? 0 : -1;
@@ -223,6 +236,8 @@ static void window_end(struct engine *e, struct event *ev)
 static void forget_waits(struct xvm *vm)
 {
     hist_reset(&vm->age);
+    if (vm->channel)
+        channel_quality_reset(vm->channel);
     hist_reset(&vm->idle_length);
     hist_reset(&vm->unseen);
     hist_reset(&vm->vm_wake);

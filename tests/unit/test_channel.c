@@ -347,3 +347,53 @@ Test(channel, what_was_not_declared_is_refused)
     cr_expect_eq(channel_own_steal(begin(0, 0, PREEMPTED_ANY, NULL), 0), 0);
     channel_free(channel);
 }
+
+static struct channel_now here = {0, 0};
+
+static struct channel_now say_here(void *arg, int vcpu)
+{
+    (void)arg;
+    (void)vcpu;
+    return here;
+}
+
+Test(channel, wrong_reads_are_those_that_tell_what_is_no_longer_so)
+{
+    struct channel_end *e = begin(0, ALL_FACTS, PREEMPTED_ANY, NULL);
+
+    channel_compare(e, say_here, NULL);
+    channel_map(e, 0, 1, 2);
+    channel_publish_pcpu(channel, 1, 3, false);
+    here = (struct channel_now){.load = 5, .group = 2};
+    channel_degree(e, 0); /* 3 or 5: high either way */
+    channel_group(e, 0);
+    cr_expect(channel_quality(e).reads == 2 && channel_quality(e).wrong == 0);
+    here = (struct channel_now){.load = 0, .group = 1};
+    channel_degree(e, 0);
+    channel_group(e, 0);
+    channel_preempted(e, 0); /* not compared */
+    cr_expect(channel_quality(e).reads == 4 && channel_quality(e).wrong == 2);
+    channel_group(e, 1); /* nobody knows it, and it is somewhere */
+    cr_expect_eq(channel_quality(e).wrong, 3);
+    here.group = -1;
+    channel_group(e, 1);
+    cr_expect_eq(channel_quality(e).wrong, 3);
+    channel_quality_reset(e);
+    cr_expect(channel_quality(e).reads == 0 && channel_quality(e).wrong == 0);
+    channel_free(channel);
+}
+
+/* Among hundreds of values: the one that was there `delay` ago. */
+Test(channel, a_long_delay_finds_its_value)
+{
+    struct channel_end *e = begin(NS_MS, ALL_FACTS, PREEMPTED_ANY, NULL);
+
+    for (int i = 0; i < 5000; i++) {
+        engine.now = i * 10 * NS_US;
+        channel_publish_hint(e, 0, i);
+        if (i > 100)
+            cr_assert_eq(channel_hint(e, 0), i - 100, "%d at %d", channel_hint(e, 0), i);
+    }
+    cr_expect_eq(channel_overruns(channel), 0);
+    channel_free(channel);
+}

@@ -136,25 +136,23 @@ static bool comm_admits(struct hyp *h, struct pcpu *to, struct vcpu *v)
     return idle_in(h, v, here, -1) < 0;
 }
 
-/* The vCPU that has waited longest on p goes home. */
-static void send_home(struct hyp *h, struct pcpu *p)
+/* An idle pCPU in v's home, -1 when it is there or none is idle. */
+static int way_home(const struct hyp *h, const struct vcpu *v)
 {
-    struct runq_node *first = p->ready.first;
-    int home, to;
+    const int home = home_of(h, v);
 
-    if (!first || tag_of(first->vcpu) == 0)
-        return;
-    home = home_of(h, first->vcpu);
-    if (home < 0 || home == group_of(h, p->id))
-        return;
-    to = idle_in(h, first->vcpu, home, -1);
-    if (to >= 0)
-        host_migrate(h->host, first->vcpu, to, ENQUEUE_MIGRATE);
+    return home < 0 || home == group_of(h, v->pcpu) ? -1 : idle_in(h, v, home, -1);
 }
 
 static bool comm_tick(struct hyp *h, struct pcpu *p, struct vcpu *curr)
 {
-    send_home(h, p);
+    struct vcpu *first = p->ready.first ? p->ready.first->vcpu : NULL;
+    const int to = first ? way_home(h, first) : way_home(h, curr);
+
+    if (to >= 0 && first)
+        host_migrate(h->host, first, to, ENQUEUE_MIGRATE);
+    else if (to >= 0)
+        hyp_push(h, curr, to);
     return fair_order_tick(h, p, curr);
 }
 

@@ -134,6 +134,18 @@ static void renew(struct host *h, struct pcpu *p, struct host_pick k)
         HOOK(h, renewed, p, k.vcpu);
 }
 
+/* A policy asked for it, and the place is still free. */
+static bool pushed(struct host *h, struct pcpu *p, struct vcpu *v)
+{
+    const int to = v->push_to;
+
+    v->push_to = -1;
+    if (to == p->id || !vcpu_may_use(v, to) || pcpu_load(&h->pcpu[to]) > 0)
+        return false;
+    vcpu_push(h, p, &h->pcpu[to]);
+    return true;
+}
+
 static void dispatch(struct engine *e, struct deferred *d)
 {
     struct pcpu *p = container_of(d, struct pcpu, dispatch);
@@ -144,6 +156,8 @@ static void dispatch(struct engine *e, struct deferred *d)
 
     (void)e;
     p->need_resched = false;
+    if (prev && prev->push_to >= 0 && pushed(h, p, prev))
+        return; /* p decides once more, without it */
     if (prev && prev->home >= 0 && prev->home != p->id) {
         vcpu_push(h, p, &h->pcpu[prev->home]); /* p decides once more, without it */
         return;

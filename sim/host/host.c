@@ -263,6 +263,7 @@ struct vcpu *host_add_vcpu(struct host *h, int vm, int index, const struct cpuma
                        .pcpu = -1,
                        .last_pcpu = -1,
                        .home = -1,
+                       .push_to = -1,
                        .allowed = allowed,
                        .weight = weight,
                        .state_since = h->engine->now,

@@ -57,6 +57,7 @@ struct vcpu {
     ns_t told_total, told_guest; /* parts of the current run that the policy has been told of */
     struct runq_node ready;      /* core's: in the list of its pCPU when READY */
     const struct cpumask *may;   /* gathering: the pCPUs it may have as a home */
+    int push_to;                 /* RUNNING: is to go there at the next decision, -1 */
     int home;                    /* gathering: the only pCPU it may use, -1 without gathering */
     bool gathered;               /* packed with stable ones */
     bool waits_own, asked;       /* is to get a pCPU of its own; its idle policy asked for it */

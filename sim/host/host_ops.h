@@ -107,6 +107,8 @@ int hyp_select_default(struct hyp *h, struct vcpu *v, int prev);
 void hyp_count(struct hyp *h, const char *name);
 /* The core's balancing along the domains; nothing when the scenario balances nothing. */
 void hyp_balance_default(struct hyp *h, struct pcpu *p, enum balance_why why);
+/* Asks that RUNNING v goes on at another pCPU, if that is empty at the end of this instant. */
+void hyp_push(struct hyp *h, struct vcpu *v, int to);
 /* A timer of the policy: one per slot 0..7. NS_NEVER cancels. */
 void hyp_timer(struct hyp *h, int slot, ns_t at, uint64_t cookie);
 

@@ -128,3 +128,11 @@ int host_channel_hint(struct host *h, struct vcpu *v)
 {
     return ops_channel_hint(h->policy, v);
 }
+
+void hyp_push(struct hyp *h, struct vcpu *v, int to)
+{
+    if (v->state != VCPU_RUNNING || !vcpu_may_use(v, to))
+        return;
+    v->push_to = to;
+    host_resched(h->host, &h->host->pcpu[v->pcpu], STOP_MIGRATE);
+}

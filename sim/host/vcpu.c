@@ -102,6 +102,7 @@ void vcpu_switch_out(struct host *h, struct pcpu *p, enum vcpu_state to, enum st
     struct vcpu *v = p->curr;
 
     v->last_ran = h->engine->now;
+    v->push_to = -1;
     trace_put(h->trace, h->engine->now, TRACE_VCPU_OUT, p->id, v->id, (int32_t)why);
     p->curr = NULL;
     slice_stop(h, p);

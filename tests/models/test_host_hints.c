@@ -477,3 +477,30 @@ Test(host_hints, tasks_that_talk_bring_their_vcpus_together)
         gantt_free(&g);
     }
 }
+
+/* Share of the exchanges of four tasks that never block which stay within a cache group. */
+static double within_group(const char *scheduler, const char *hints)
+{
+    char text[1024];
+    struct run_values *v;
+    double share;
+
+    snprintf(text, sizeof(text),
+             "machine: kunpeng920-128\nduration: 300ms\nwarmup: 100ms\n"
+             "host: {scheduler: %s, placement: float, start: random, tick: 250}\n"
+             "vms: [{name: vm, vcpus: 128, guest: {hints: %s}, workload: {objects: {lines: {l: "
+             "{}}}, tasks: [{name: t, count: 4, group: 1, program: [{loop: {count: forever, body: "
+             "[{share: l}, {run: 3us}, {mark: {op: turn}}]}}]}]}}]\n",
+             scheduler, hints);
+    v = run_of_text(text, 5, NULL);
+    share = metric_of(v, 0, METRIC_EXCHANGES_GROUP) / metric_of(v, 0, METRIC_EXCHANGES);
+    run_values_free(v);
+    return share;
+}
+
+Test(host_hints, comm_group_moves_members_that_never_wait)
+{
+    cr_expect_lt(within_group("cfs", "honest"), 0.5);
+    cr_expect_lt(within_group("comm-group", "off"), 0.5);
+    cr_expect_gt(within_group("comm-group", "honest"), 0.999);
+}

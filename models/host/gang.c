@@ -17,9 +17,11 @@
  * `slice` (sim/fair, EEVDF without delayed dequeue). The skew between two siblings is the difference
  * of their steal: running and being idle are progress, waiting is not. A leader is stopped when it
  * leads a waiting sibling by `skew`, and until no sibling that waits is that far behind. A pCPU that
- * has stopped vCPUs only goes to the sibling furthest behind if that may use it, or idles. Nobody starves: of the waiting siblings the one furthest
- * behind is never stopped and gets its share of its pCPU, then the next one. No deadlock for the same
- * reason. What the sources leave open in either mode is assumed.
+ * has stopped vCPUs only goes to the sibling furthest behind if that may use it, or idles. Nobody
+ * starves: of the waiting siblings the one furthest behind is never stopped and gets its share of its
+ * pCPU, then the next one. No deadlock for the same reason. Who yields begins a new request and forfeits
+ * nothing: a request is long, and a VM that spins for locks yields much more often. What the sources
+ * leave open in either mode is assumed. A vCPU that is stopped, or has no seat, is READY: its time is steal.
  *
  * Memory: free seats are a bitmap, word i with pCPU i; a VM is kept with the vCPU of its number.
  */
@@ -39,7 +41,7 @@ static const struct param gang_params[] = {
      .type = PARAM_NS,
      .offset = offsetof(struct gang_params, skew),
      .def = "3ms",
-     .min = 1,
+     .min = NS_US,
      .max = 10 * NS_SEC,
      .help = "relaxed: lead over a waiting sibling at which a vCPU is stopped",
      .source = "assumed; often quoted for VMware, not public"},
@@ -198,6 +200,7 @@ static int gang_init(struct hyp *h)
     fair_conf_scaled(&params->fair, h->host->npcpus);
     params->fair.slice = params->slice;
     params->fair.delay_dequeue = false;
+    params->fair.free_yield = true;
     self->due = self->stop_due = NS_NEVER;
     for (int p = 0; p < h->host->npcpus; p++)
         set_free(h, p, true);

@@ -309,3 +309,24 @@ Test(host_gang, relaxed_gives_the_pcpu_of_a_leader_to_who_is_behind)
     cpumask_free(zero);
     cpumask_free(one);
 }
+
+/* A, which spins and yields all the time, has half of the pCPU beside B of another VM. */
+Test(host_gang, relaxed_yields_cost_nothing)
+{
+    for (int hz = 0; hz <= 250; hz += 250) {
+        struct world *w = gang_on(uni, hz, "relaxed", 10 * NS_MS);
+        struct vcpu *a = add(w, 0, 0, NULL, 0, hog, 1);
+
+        add(w, 1, 0, NULL, 0, hog, 1);
+        world_start(w);
+        for (int t = 1; t < 20000; t++) {
+            world_run(w, t * 50 * NS_US);
+            if (a->state == VCPU_RUNNING)
+                host_yield(w->h, a, STOP_SPIN);
+        }
+        cr_assert(vcpu_time_in(a, VCPU_RUNNING, w->e->now) > 480 * NS_MS, "HZ %d: A ran %ld", hz,
+                  (long)vcpu_time_in(a, VCPU_RUNNING, w->e->now));
+        cr_assert(vcpu_time_in(a, VCPU_RUNNING, w->e->now) < 520 * NS_MS);
+        world_free(w);
+    }
+}

@@ -114,6 +114,16 @@ static bool leads(const struct hyp *h, const struct gang_vm *vm, const struct he
     return vm->waiting.top && n->key - vm->waiting.top->key >= params->skew;
 }
 
+/* May v, which is no longer stopped, take p? Not from who came in at this very moment: if that is the
+ * one furthest behind in another VM, its siblings would have to stop, others would be released for that,
+ * and so on without end. A pCPU within its decision, or in use, has a slice that ends. */
+static bool takes(struct hyp *h, struct pcpu *p, struct vcpu *v)
+{
+    if (p->deciding || !p->curr)
+        return !p->deciding;
+    return p->curr->run_start < hyp_now(h) && fair_order_preempts(h, p, p->curr, v);
+}
+
 static void release(struct hyp *h, struct gang_vm *vm)
 {
     struct vcpu *v;
@@ -123,8 +133,7 @@ static void release(struct hyp *h, struct gang_vm *vm)
 
         heap_remove(&vm->stopped, &unit_of(v)->stopped);
         fair_order_enqueue(h, p, v, ENQUEUE_MIGRATE);
-        /* A pCPU within its decision has a slice that ends. */
-        if (!p->deciding)
+        if (takes(h, p, v))
             host_resched(h->host, p, STOP_PREEMPT);
     }
 }

@@ -3,6 +3,7 @@
  * What tasks share: locks, barriers, queues, conditions, devices, marks. Read before any program,
  * so that a program can be checked name by name.
  */
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,6 +146,18 @@ static bool is_word(const struct conf_node *n, const char *word)
     return n->kind == CONF_SCALAR && strcmp(n->text, word) == 0;
 }
 
+/* How long to spin: a time, or without limit by this word; true for the word. */
+static bool read_spin(struct parser *p, const struct conf_node *n, const char *word, ns_t *limit)
+{
+    if (is_word(n, word))
+        return true;
+    if (n->kind == CONF_SCALAR && isalpha((unsigned char)n->text[0]))
+        conf_error(p->e, n, "'spin' is '%s', expected %s or a time such as 20us", n->text, word);
+    else
+        conf_ns(n, limit, p->e);
+    return false;
+}
+
 /* The key's value must be one of two words; true for the second. */
 static bool read_choice(struct parser *p, const struct conf_node *map, const char *key,
                         const char *first, const char *second)
@@ -185,10 +198,8 @@ static void read_lock(struct parser *p, const struct conf_node *map, int i)
         if (l->kind == LOCK_SPIN)
             conf_error_key(
                 p->e, v, "a lock of kind: spin spins without limit: 'spin' is for sleep and rwsem");
-        else if (is_word(v, "owner"))
-            l->optimistic = true;
         else
-            conf_ns(v, &l->spin_limit, p->e);
+            l->optimistic = read_spin(p, v, "owner", &l->spin_limit);
     }
     if ((v = conf_get(map, "kernel")))
         conf_bool(v, &l->kernel, p->e);
@@ -209,12 +220,8 @@ static void read_barrier(struct parser *p, const struct conf_node *map, int i)
     conf_only_keys(map, NAMES, 3, "barrier", p->e);
     if ((v = conf_get(map, "parties")))
         conf_int(v, 2, 1000000, &b->parties, p->e);
-    if ((v = conf_get(map, "spin"))) {
-        if (is_word(v, "forever"))
-            b->spin_limit = NS_NEVER;
-        else
-            conf_ns(v, &b->spin_limit, p->e);
-    }
+    if ((v = conf_get(map, "spin")) && read_spin(p, v, "forever", &b->spin_limit))
+        b->spin_limit = NS_NEVER;
     b->chain = read_choice(p, map, "wake", "all", "chain");
 }
 

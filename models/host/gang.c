@@ -17,9 +17,11 @@
  * `slice` (sim/fair, EEVDF without delayed dequeue). The skew between two siblings is the difference
  * of their steal: running and being idle are progress, waiting is not. A leader is stopped when it
  * leads a waiting sibling by `skew`, and until no sibling that waits is that far behind. A pCPU that
- * has stopped vCPUs only goes to the sibling furthest behind if that may use it, or idles. Nobody starves: of the waiting siblings the one furthest
- * behind is never stopped and gets its share of its pCPU, then the next one. No deadlock for the same
- * reason. What the sources leave open in either mode is assumed.
+ * has stopped vCPUs only goes to the sibling furthest behind if that may use it, or idles. Nobody
+ * starves: of the waiting siblings the one furthest behind is never stopped and gets its share of its
+ * pCPU, then the next one. No deadlock for the same reason. Who yields begins a new request and forfeits
+ * nothing: a request is long, and a VM that spins for locks yields much more often. What the sources
+ * leave open in either mode is assumed. A vCPU that is stopped, or has no seat, is READY: its time is steal.
  *
  * Memory: free seats are a bitmap, word i with pCPU i; a VM is kept with the vCPU of its number.
  */
@@ -39,7 +41,7 @@ static const struct param gang_params[] = {
      .type = PARAM_NS,
      .offset = offsetof(struct gang_params, skew),
      .def = "3ms",
-     .min = 1,
+     .min = NS_US,
      .max = 10 * NS_SEC,
      .help = "relaxed: lead over a waiting sibling at which a vCPU is stopped",
      .source = "assumed; often quoted for VMware, not public"},
@@ -112,6 +114,16 @@ static bool leads(const struct hyp *h, const struct gang_vm *vm, const struct he
     return vm->waiting.top && n->key - vm->waiting.top->key >= params->skew;
 }
 
+/* May v, which is no longer stopped, take p? Not from who came in at this very moment: if that is the
+ * one furthest behind in another VM, its siblings would have to stop, others would be released for that,
+ * and so on without end. A pCPU within its decision, or in use, has a slice that ends. */
+static bool takes(struct hyp *h, struct pcpu *p, struct vcpu *v)
+{
+    if (p->deciding || !p->curr)
+        return !p->deciding;
+    return p->curr->run_start < hyp_now(h) && fair_order_preempts(h, p, p->curr, v);
+}
+
 static void release(struct hyp *h, struct gang_vm *vm)
 {
     struct vcpu *v;
@@ -121,8 +133,7 @@ static void release(struct hyp *h, struct gang_vm *vm)
 
         heap_remove(&vm->stopped, &unit_of(v)->stopped);
         fair_order_enqueue(h, p, v, ENQUEUE_MIGRATE);
-        /* A pCPU within its decision has a slice that ends. */
-        if (!p->deciding)
+        if (takes(h, p, v))
             host_resched(h->host, p, STOP_PREEMPT);
     }
 }
@@ -198,6 +209,7 @@ static int gang_init(struct hyp *h)
     fair_conf_scaled(&params->fair, h->host->npcpus);
     params->fair.slice = params->slice;
     params->fair.delay_dequeue = false;
+    params->fair.free_yield = true;
     self->due = self->stop_due = NS_NEVER;
     for (int p = 0; p < h->host->npcpus; p++)
         set_free(h, p, true);

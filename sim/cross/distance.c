@@ -70,19 +70,19 @@ static ns_t wait_turn(struct xline *l, ns_t at, ns_t takes)
     return l->until - takes - at;
 }
 
-ns_t distance_touch(struct xvcpu *x, int line, bool queue)
+ns_t distance_touch(struct xvcpu *x, int line, bool queue, int64_t times)
 {
     struct xvm *vm = x->vm;
     struct xline *l = &vm->line[line];
     const int at = x->v->pcpu;
     const enum level d = l->at < 0 ? LEVEL_THREAD : topology_distance(x->world->topo, l->at, at);
-    const ns_t takes = transfer(x->world->costs, d);
+    const ns_t takes = transfer(x->world->costs, d) * times;
     ns_t waits = 0;
 
     if (queue)
         waits = wait_turn(l, x->world->engine->now + x->g->hyp + x->g->ovh, takes);
     l->at = at;
-    vm->exchanges[d]++;
+    vm->exchanges[d] += (uint64_t)times;
     vm->exchange_time += waits + takes;
     return waits + takes;
 }

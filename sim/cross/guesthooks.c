@@ -230,10 +230,10 @@ static void count(void *arg, const char *name)
     world_count(arg, name);
 }
 
-static ns_t touch(void *arg, struct gcpu *g, int line, bool queue)
+static ns_t touch(void *arg, struct gcpu *g, int line, bool queue, int64_t times)
 {
     (void)arg;
-    return distance_touch(g->owner, line, queue);
+    return distance_touch(g->owner, line, queue, times);
 }
 
 static ns_t refill(void *arg, struct gcpu *g, struct task *t)

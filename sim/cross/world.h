@@ -320,8 +320,9 @@ void vcpu_interrupt(struct xvcpu *x, ns_t exit_cost, enum exit_reason why, enum 
 /* distance.c */
 int distance_init(struct xvm *vm); /* once its guest exists; 0 or -1 */
 void distance_free(struct xvm *vm);
-/* x writes a cache line of its guest; `queue`: in turn with others. The time until it has it. */
-ns_t distance_touch(struct xvcpu *x, int line, bool queue);
+/* x writes a cache line of its guest; `queue`: in turn with others; it takes so many exchanges of this
+ * distance. The time until it has it. */
+ns_t distance_touch(struct xvcpu *x, int line, bool queue, int64_t times);
 /* t runs on x from now on: the time that it loses while its working set comes in. */
 ns_t distance_refill(struct xvcpu *x, const struct task *t);
 static inline bool distance_caches(const struct costs *c)

@@ -29,7 +29,8 @@ struct fair_conf {
     /* EEVDF */
     ns_t slice; /* base slice */
     bool run_to_parity, delay_dequeue, place_lag;
-    ns_t tick; /* lower bound of the lag clamp; 0 = none */
+    bool free_yield; /* a yielder begins a new request, but forfeits nothing */
+    ns_t tick;       /* lower bound of the lag clamp; 0 = none */
 };
 
 /* The rows of fair_cfs_params, for tables over structs that begin with a struct fair_conf. */

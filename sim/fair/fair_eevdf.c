@@ -280,7 +280,9 @@ void fair_eevdf_yield(struct fair_queue *q)
 
     if (!eligible(q, &a, curr->vruntime))
         return;
-    curr->vruntime = curr->deadline;
-    curr->rest = 0;
+    if (!q->conf->free_yield) {
+        curr->vruntime = curr->deadline;
+        curr->rest = 0;
+    }
     renew_deadline(q, curr);
 }

@@ -110,11 +110,16 @@ static inline struct gcpu *task_gcpu(const struct task *t)
 }
 
 /* What it takes until t can write a cache line of the guest. */
-static inline ns_t guest_touch(const struct task *t, int line, bool queue)
+static inline ns_t guest_touches(const struct task *t, int line, bool queue, int64_t times)
 {
     const struct guest *k = t->guest;
 
-    return k->hooks->touch ? k->hooks->touch(k->hook_arg, task_gcpu(t), line, queue) : 0;
+    return k->hooks->touch ? k->hooks->touch(k->hook_arg, task_gcpu(t), line, queue, times) : 0;
+}
+
+static inline ns_t guest_touch(const struct task *t, int line, bool queue)
+{
+    return guest_touches(t, line, queue, 1);
 }
 
 #endif

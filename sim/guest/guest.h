@@ -234,9 +234,9 @@ struct guest_hooks {
     /* A task on `from` stores to the word that `to`'s idle loop watches, without work for it. */
     void (*poke)(void *arg, struct gcpu *from, struct gcpu *to, enum poke_kind kind, ns_t length);
     void (*count)(void *arg, const char *name);
-    /* The task on g writes cache line `line` of its guest, `queue`: after those who asked before. The
-     * time that takes; 0 when it is there already. */
-    ns_t (*touch)(void *arg, struct gcpu *g, int line, bool queue);
+    /* The task on g writes cache line `line` of its guest, `queue`: after those who asked before; so
+     * many times in a row others had it. The time that takes; 0 when it is there already. */
+    ns_t (*touch)(void *arg, struct gcpu *g, int line, bool queue, int64_t times);
     /* t begins to run on g: the time it will lose while its working set comes in. */
     ns_t (*refill)(void *arg, struct gcpu *g, struct task *t);
 };

@@ -22,7 +22,8 @@
  * It may read the channel facts it declared in `facts`; with the channel off these read as "not known":
  * not preempted, LOW, not idle, no group (-1). Policies add no time: guest_* and channel reads count
  * what was looked at, the machine prices it: in `select` and in `irq` by the row. One that declares
- * facts and has no `irq` pays the flat `reread` for each interrupt instead.
+ * facts and has no `irq` pays the flat `reread` for each interrupt instead. An IPI asks no `irq`, and costs
+ * every policy that declares facts `reread`.
  */
 #ifndef SIM_GUEST_GUEST_OPS_H
 #define SIM_GUEST_GUEST_OPS_H

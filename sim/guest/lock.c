@@ -71,7 +71,7 @@ static void operation_done(struct task *t)
 /* A spinner gets the lock, whose line is asked for by `askers` meanwhile. */
 static void lock_grant(struct task *t, struct lock *l, int64_t askers)
 {
-    const ns_t cost = t->guest->costs->lock_handover + guest_touch(t, l->line, false) * askers;
+    const ns_t cost = t->guest->costs->lock_handover + guest_touches(t, l->line, false, askers);
 
     list_remove(&l->spinners, t);
     lock_got(t, l, t->reads, cost);

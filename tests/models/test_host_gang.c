@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What gang decides, as strings on machines small enough to follow by hand. */
 #include "tests/models/host_world.h"
+#include "tests/support/run_text.h"
 
 extern const struct host_ops host_policy_gang;
 
@@ -308,4 +309,50 @@ Test(host_gang, relaxed_gives_the_pcpu_of_a_leader_to_who_is_behind)
     world_free(w);
     cpumask_free(zero);
     cpumask_free(one);
+}
+
+/* A, which spins and yields all the time, has half of the pCPU beside B of another VM. */
+Test(host_gang, relaxed_yields_cost_nothing)
+{
+    for (int hz = 0; hz <= 250; hz += 250) {
+        struct world *w = gang_on(uni, hz, "relaxed", 10 * NS_MS);
+        struct vcpu *a = add(w, 0, 0, NULL, 0, hog, 1);
+
+        add(w, 1, 0, NULL, 0, hog, 1);
+        world_start(w);
+        for (int t = 1; t < 20000; t++) {
+            world_run(w, t * 50 * NS_US);
+            if (a->state == VCPU_RUNNING)
+                host_yield(w->h, a, STOP_SPIN);
+        }
+        cr_assert(vcpu_time_in(a, VCPU_RUNNING, w->e->now) > 480 * NS_MS, "HZ %d: A ran %ld", hz,
+                  (long)vcpu_time_in(a, VCPU_RUNNING, w->e->now));
+        cr_assert(vcpu_time_in(a, VCPU_RUNNING, w->e->now) < 520 * NS_MS);
+        world_free(w);
+    }
+}
+
+/* Four VMs on three pCPUs, two of which sleep now and then. The one furthest behind in one VM comes in
+ * where a leader of another has stopped, which lets its own siblings go on, and so round and round: none
+ * of them may displace who came in at the same moment, or that moment never ends. */
+Test(host_gang, relaxed_chains_of_stops_end, .timeout = 30)
+{
+    static const char naps[] =
+        "{tasks: [{name: w, count: vcpus, vcpu: spread, program: [loop: {count: forever, body: "
+        "[run: {exponential: 2ms}, sleep: {exponential: 1ms}]}]}]}";
+    char text[2048];
+    struct run_values *v;
+
+    snprintf(text, sizeof(text),
+             "machine: flat-8\nduration: 300ms\nallow_cold: on\nseed: 0\npool: \"0-2\"\n"
+             "host: {scheduler: {gang: {mode: relaxed, skew: 50us}}, placement: pinned, tick: 0}\n"
+             "vms:\n  - {name: a, vcpus: 3, workload: %s}\n"
+             "  - {name: b, vcpus: 2, workload: cpu-bound}\n"
+             "  - {name: c, vcpus: 3, workload: %s}\n"
+             "  - {name: d, vcpus: 2, workload: cpu-bound}\n",
+             naps, naps);
+    v = run_of_text(text, 0, NULL);
+    for (int vm = 1; vm <= 4; vm++)
+        cr_expect_gt(metric_of(v, vm, METRIC_GUEST_CPU_VCPU), 0.05, "VM %d", vm);
+    run_values_free(v);
 }

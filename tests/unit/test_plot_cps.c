@@ -84,7 +84,8 @@ static void draw(const char *figure, const char *store, const char *option, cons
     said = fake_read(fake_path("messages"), &size);
     cr_assert(status == 0, "%s: %s", figure, said);
     free(said);
-    snprintf(command, sizeof(command), "gnuplot -d '%s' >/dev/null 2>'%s/said'", script, fake_dir);
+    snprintf(command, sizeof(command), "LC_ALL=C.UTF-8 gnuplot -d '%s' >/dev/null 2>'%s/said'",
+             script, fake_dir);
     cr_expect(system(command) == 0);
     said = fake_read(fake_path("said"), &size);
     cr_expect(size == 0, "%s: %s", figure, said);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Movement at a chosen rate (`host.shuffle`): every floating vCPU that wants a pCPU changes places with
- * another once in that time, and is changed for about as often. No real host does this; it is the axis along which a
- * guest's knowledge of where its vCPUs are grows old.
+ * another once in that time, and is changed for about as often. No real host does this; it is the axis
+ * along which a guest's knowledge of where its vCPUs are grows old.
  *
  * Always true: a blocked vCPU stays where it ran, as under any balancer; one that wants a pCPU swaps with
- * one that does too, or goes to an empty pCPU, but not where only vCPUs are that cannot give way: no pCPU gets more load than it had, unless it had none. One
- * event serves all vCPUs in turn; the other place is drawn from the host's own stream, each with the same
- * chance. Who has no other place to go to stays. Under `gather`, where each vCPU may use its home only,
- * nothing moves.
+ * one that does too, or goes to an empty pCPU, but not where only vCPUs are that cannot give way: no pCPU
+ * gets more load than it had, unless it had none. One event serves all vCPUs in turn; the other place is
+ * drawn from the host's own stream, each with the same chance. Who has no other place to go to stays.
+ * Under `gather`, where each vCPU may use its home only, nothing moves.
  */
 #include "host/internal.h"
 

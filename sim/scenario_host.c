@@ -25,6 +25,8 @@ static bool is_empty(const struct conf_node *n)
 static void read_params(struct reader *r, const struct policy_head *h, const struct conf_node *map,
                         struct policy_choice *out)
 {
+    const char *fault;
+
     if (map && is_empty(map))
         map = NULL;
     if (map && !parts_mapping(map, h->name, r->e))
@@ -38,7 +40,11 @@ static void read_params(struct reader *r, const struct policy_head *h, const str
     params_default(h->params, out->params);
     if (h->scale && r->machine_read)
         h->scale(out->params, machine_npcpus(&r->s->machine));
-    params_read(h->params, out->params, map, h->name, r->e);
+    if (!params_read(h->params, out->params, map, h->name, r->e) || !h->check || !map)
+        return;
+    fault = h->check(out->params);
+    if (fault)
+        conf_error_key(r->e, map, "%s: %s", h->name, fault);
 }
 
 void scenario_read_policy(struct reader *r, const struct conf_node *n, enum policy_kind kind,

@@ -110,6 +110,8 @@ static void read_guest(struct reader *r, int i)
         n = NULL;
     }
     parts_read_rows(guest_params, &vm->guest_conf, n, NAMES, 1, "guest", r->e);
+    if (vm->guest_conf.hints != HINTS_OFF && !vm->guest_conf.channel)
+        conf_error_key(r->e, conf_get(n, "hints"), "hints travel by the channel, which is off");
     scenario_read_policy(r, conf_get(n, "policy"), POLICY_GUEST, "bare", &vm->guest);
     scenario_read_policy(r, entry_key(r, i, "idle"), POLICY_IDLE, "hlt", &vm->idle);
     check_idle(r, i);

@@ -29,54 +29,20 @@ struct credit2_params {
 };
 
 static const struct param credit2_params[] = {
-    {.name = "credit",
-     .type = PARAM_NS,
-     .offset = offsetof(struct credit2_params, credit),
-     .def = "10ms",
-     .min = NS_US,
-     .max = 10 * NS_SEC,
-     .help = "what a reset gives, and the most a vCPU may have",
-     .source = "Xen common/sched/credit2.c; the upper limit is assumed"},
-    {.name = "min-slice",
-     .type = PARAM_NS,
-     .offset = offsetof(struct credit2_params, min_slice),
-     .def = "500us",
-     .min = NS_US,
-     .max = 10 * NS_SEC,
-     .help = "shortest slice",
-     .source = "Xen common/sched/credit2.c"},
-    {.name = "max-slice",
-     .type = PARAM_NS,
-     .offset = offsetof(struct credit2_params, max_slice),
-     .def = "10ms",
-     .min = NS_US,
-     .max = 10 * NS_SEC,
-     .help = "longest slice",
-     .source = "Xen common/sched/credit2.c"},
-    {.name = "ratelimit",
-     .type = PARAM_NS,
-     .offset = offsetof(struct credit2_params, ratelimit),
-     .def = "1ms",
-     .min = 0,
-     .max = 10 * NS_SEC,
-     .help = "how long a vCPU runs before another may take its pCPU",
-     .source = "Xen common/sched/credit2.c"},
-    {.name = "migrate-resist",
-     .type = PARAM_NS,
-     .offset = offsetof(struct credit2_params, resist),
-     .def = "500us",
-     .min = 0,
-     .max = 10 * NS_SEC,
-     .help = "lead in credit with which a vCPU changes its pCPU",
-     .source = "Xen common/sched/credit2.c"},
-    {.name = "max-pcpus",
-     .type = PARAM_INT,
-     .offset = offsetof(struct credit2_params, max_pcpus),
-     .def = "16",
-     .min = 1,
-     .max = 1 << 20,
-     .help = "larger sockets have several run queues of at most this many pCPUs, in whole cores",
-     .source = "Xen credit2 has such a cap; the value is assumed"},
+    {"credit", PARAM_NS, offsetof(struct credit2_params, credit), "10ms", NS_US, 10 * NS_SEC, NULL,
+     "what a reset gives, and the most a vCPU may have",
+     "Xen common/sched/credit2.c; the upper limit is assumed"},
+    {"min-slice", PARAM_NS, offsetof(struct credit2_params, min_slice), "500us", NS_US, 10 * NS_SEC,
+     NULL, "shortest slice", "Xen common/sched/credit2.c"},
+    {"max-slice", PARAM_NS, offsetof(struct credit2_params, max_slice), "10ms", NS_US, 10 * NS_SEC,
+     NULL, "longest slice", "Xen common/sched/credit2.c"},
+    {"ratelimit", PARAM_NS, offsetof(struct credit2_params, ratelimit), "1ms", 0, 10 * NS_SEC, NULL,
+     "how long a vCPU runs before another may take its pCPU", "Xen common/sched/credit2.c"},
+    {"migrate-resist", PARAM_NS, offsetof(struct credit2_params, resist), "500us", 0, 10 * NS_SEC,
+     NULL, "lead in credit with which a vCPU changes its pCPU", "Xen common/sched/credit2.c"},
+    {"max-pcpus", PARAM_INT, offsetof(struct credit2_params, max_pcpus), "16", 1, 1 << 20, NULL,
+     "larger sockets have several run queues of at most this many pCPUs, in whole cores",
+     "Xen credit2 has such a cap; the value is assumed"},
     PARAM_END};
 
 struct credit2_queue {
@@ -119,6 +85,13 @@ static struct credit2_queue *queue_of(const struct hyp *h, const struct pcpu *p)
     return queue_at(h, ((const struct credit2_cpu *)hyp_pcpu(p))->first);
 }
 
+static const char *credit2_check(const void *params)
+{
+    const struct credit2_params *c = params;
+
+    return c->min_slice > c->max_slice ? "min-slice is longer than max-slice" : NULL;
+}
+
 /* -- run queues and their members -- */
 
 static int credit2_init(struct hyp *h)
@@ -130,8 +103,6 @@ static int credit2_init(struct hyp *h)
     const int64_t cap = params->max_pcpus / threads;
     const int width = cap < 1 ? 1 : cap < socket ? (int)cap : socket;
 
-    if (params->min_slice > params->max_slice)
-        return -1;
     for (int p = 0; p < h->host->npcpus; p++) {
         struct credit2_cpu *c = hyp_pcpu(&h->host->pcpu[p]);
         const int core = p % ncores, begin = core / socket * socket;
@@ -581,6 +552,7 @@ const struct host_ops host_policy_credit2 = {
             .summary = "Xen's default: shared run queues ordered by credit",
             .params = credit2_params,
             .params_size = sizeof(struct credit2_params),
+            .check = credit2_check,
             .cpu_size = sizeof(struct credit2_cpu),
             .unit_size = sizeof(struct credit2_unit),
         },

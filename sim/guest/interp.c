@@ -283,7 +283,7 @@ bool task_advance(struct task *t)
     struct guest *k = t->guest;
     const struct op *op;
 
-    while (g->curr == t && t->act == ACT_NEXT && !g->wakes.head && !g->need_resched) {
+    while (g->curr == t && t->act == ACT_NEXT && !g->wakes.head && !gcpu_resched(g)) {
         CHECK(g->steps++ < 10000000, "vm%d task %d goes round without taking time", k->vm, t->id);
         op = t->pc < t->spec->nops ? &t->spec->op[t->pc] : &end_of_program;
         if (!t->relock && alone(t, op))

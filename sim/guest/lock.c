@@ -50,6 +50,7 @@ static void lock_got(struct task *t, struct lock *l, bool read, ns_t cost)
     t->retries = false;
     t->locks_held++;
     t->kernel_locks += l->spec->kernel;
+    t->kernel_spins += l->spec->kernel && l->spec->kind == LOCK_SPIN;
     l->waited += cost;
     if (t->wait_since >= 0) {
         l->waited += know(k) - t->wait_since;
@@ -268,6 +269,7 @@ void lock_release(struct task *t, struct lock *l)
     l->readers -= !write;
     t->locks_held--;
     t->kernel_locks -= l->spec->kernel;
+    t->kernel_spins -= l->spec->kernel && l->spec->kind == LOCK_SPIN;
     gcpu_overhead(task_gcpu(t), guest_touch(t, l->line, !write));
     if (l->readers > 0 || handed_off(t, l))
         return;

@@ -64,6 +64,7 @@ struct lock {
     int line;
     ns_t waited; /* by its takers, the way of its cache line included */
     struct task_list spinners, waiters;
+    struct lock *per_cpu; /* [ncpus], these are taken instead; else NULL */
 };
 
 struct barrier {

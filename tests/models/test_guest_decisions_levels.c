@@ -162,6 +162,27 @@ Test(guest_levels, a_spinning_lock_of_the_kernel_turns_preemption_off)
     forget(s);
 }
 
+/* C comes to vCPU 1 while B holds the lock there. */
+Test(guest_levels, a_lock_per_vcpu_is_met_on_the_same_vcpu_only)
+{
+    struct seen *s = see(
+        1,
+        "machine: flat-8-zero\nduration: 60ms\nvms: [{name: vm, vcpus: 2, pin: \"0-1\", guest: "
+        "{policy: \"null\", scheduler: eevdf, hz: 1000}, workload: {objects: {locks: {s: {kind: "
+        "spin, fair: off, per: vcpu}}}, tasks: [{name: a, vcpu: 0, program: [{lock: s}, {run: "
+        "20ms}, {unlock: s}, {mark: {op: x}}]}, {name: b, vcpu: 1, program: [{lock: s}, {run: "
+        "20ms}, {unlock: s}, {mark: {op: x}}]}, {name: c, vcpu: 1, start: 10us, program: [{lock: "
+        "s}, {unlock: s}, {mark: {op: x}}]}]}}]\n");
+    const ns_t b = marked(s, 1, 0);
+
+    expect_ns(marked(s, 0, 0), 20 * NS_MS);
+    /* Whatever C spins, B does later; all that is in its way is C. */
+    cr_expect_gt(b, 30 * NS_MS);
+    expect_ns(b, 20 * NS_MS + spent(s, 0, METRIC_LOCKSPIN, 2));
+    cr_expect_geq(marked(s, 2, 0), b);
+    forget(s);
+}
+
 /* B spins for 0.9 ms and a bit. */
 static int64_t pause_exits(const char *kernel, int grow)
 {

@@ -183,6 +183,24 @@ Test(guest_levels, a_lock_per_vcpu_is_met_on_the_same_vcpu_only)
     forget(s);
 }
 
+/* A takes the lock of vCPU 0, sleeps, and wakes up on vCPU 1, since B spins on vCPU 0. */
+Test(guest_levels, a_lock_per_vcpu_stays_with_who_was_moved)
+{
+    struct seen *s = see(
+        1,
+        "machine: flat-8-zero\nduration: 10ms\nvms: [{name: vm, vcpus: 2, pin: \"0-1\", guest: "
+        "{policy: bare, equal-selection: on, selection-cost: 0us, hz: 0}, workload: {objects: "
+        "{locks: {s: {kind: spin, fair: off, per: vcpu}}}, tasks: [{name: a, program: [{lock: s}, "
+        "{sleep: 1ms}, {run: 1ms}, {mark: {op: x}}, {unlock: s}]}, {name: b, vcpu: 0, start: "
+        "100us, program: [{lock: s}, {mark: {op: x}}, {unlock: s}]}, {name: c, vcpu: 1, start: "
+        "100us, program: [{lock: s}, {mark: {op: x}}, {unlock: s}]}]}}]\n");
+
+    expect_ns(marked(s, 0, 0), 2 * NS_MS);
+    expect_ns(marked(s, 1, 0), 2 * NS_MS);
+    expect_ns(marked(s, 2, 0), 100 * NS_US);
+    forget(s);
+}
+
 /* B spins for 0.9 ms and a bit. */
 static int64_t pause_exits(const char *kernel, int grow)
 {

@@ -187,11 +187,11 @@ static void read_lock_kind(struct parser *p, const struct conf_node *n, struct l
 
 static void read_lock(struct parser *p, const struct conf_node *map, int i)
 {
-    static const char *const NAMES[] = {"kind", "spin", "kernel", "fair"};
+    static const char *const NAMES[] = {"kind", "spin", "kernel", "fair", "per"};
     struct lock_spec *l = &p->w->lock[i];
     const struct conf_node *v;
 
-    conf_only_keys(map, NAMES, 4, "lock", p->e);
+    conf_only_keys(map, NAMES, 5, "lock", p->e);
     if ((v = conf_get(map, "kind")))
         read_lock_kind(p, v, l);
     if ((v = conf_get(map, "spin"))) {
@@ -209,6 +209,9 @@ static void read_lock(struct parser *p, const struct conf_node *map, int i)
         else
             conf_bool(v, &l->fair, p->e);
     }
+    l->per_cpu = read_choice(p, map, "per", "vm", "vcpu");
+    if (l->per_cpu && l->kind != LOCK_SPIN)
+        conf_error_key(p->e, conf_get(map, "per"), "'per: vcpu' is for locks of kind: spin");
 }
 
 static void read_barrier(struct parser *p, const struct conf_node *map, int i)

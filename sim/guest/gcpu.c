@@ -150,6 +150,16 @@ bool gcpu_spins(const struct gcpu *g)
     return t && t->act == ACT_SPIN_LOCK && t->lock->spec->kernel && g->act == GCPU_TASK;
 }
 
+/* A spinning lock of the kernel turns preemption off, for its holder and for who spins on it. */
+bool gcpu_resched(const struct gcpu *g)
+{
+    const struct task *t = g->curr;
+
+    if (!g->need_resched || !t)
+        return g->need_resched;
+    return t->kernel_spins == 0 && !(gcpu_spins(g) && t->lock->spec->kind == LOCK_SPIN);
+}
+
 bool gcpu_in_kernel(const struct gcpu *g)
 {
     return g->act == GCPU_WAKE || gcpu_spins(g) || (g->curr && g->curr->kernel_locks > 0);
@@ -324,7 +334,7 @@ static bool step_once(struct gcpu *g)
         guest_push_current(g);
     if (g->wakes.head)
         return step_wake(g);
-    if (g->need_resched || !g->curr) {
+    if (gcpu_resched(g) || !g->curr) {
         if (g->nr_running > 0)
             leave_idle(g);
         gcpu_schedule(g);

@@ -189,24 +189,50 @@ static int64_t barrier_parties(const struct guest *k, int b)
     return n;
 }
 
+static void init_lock(struct guest *k, struct lock *l, const struct lock_spec *spec)
+{
+    l->spec = spec;
+    l->line = k->nlines++;
+    list_init(&l->spinners);
+    list_init(&l->waiters);
+}
+
+/* Those of single CPUs lie behind all that have a name. */
+static int init_locks(struct guest *k)
+{
+    const struct workload *w = k->work;
+    const size_t ncpus = (size_t)k->ncpus;
+    size_t n = (size_t)w->nlocks;
+    struct lock *next;
+
+    for (int i = 0; i < w->nlocks; i++)
+        n += w->lock[i].per_cpu ? ncpus : 0;
+    k->lock = calloc(n + 1, sizeof(*k->lock));
+    if (!k->lock)
+        return -1;
+    next = k->lock + w->nlocks;
+    for (int i = 0; i < w->nlocks; i++) {
+        init_lock(k, &k->lock[i], &w->lock[i]);
+        if (!w->lock[i].per_cpu)
+            continue;
+        k->lock[i].per_cpu = next;
+        for (size_t c = 0; c < ncpus; c++)
+            init_lock(k, next++, &w->lock[i]);
+    }
+    return 0;
+}
+
 static int init_objects(struct guest *k, uint64_t seed)
 {
     const struct workload *w = k->work;
 
-    k->lock = calloc((size_t)w->nlocks + 1, sizeof(*k->lock));
     k->barrier = calloc((size_t)w->nbarriers + 1, sizeof(*k->barrier));
     k->queue = calloc((size_t)w->nqueues + 1, sizeof(*k->queue));
     k->cond = calloc((size_t)w->nconds + 1, sizeof(*k->cond));
     k->device = calloc((size_t)w->ndevices + 1, sizeof(*k->device));
-    if (!k->lock || !k->barrier || !k->queue || !k->cond || !k->device)
-        return -1;
     k->nlines = w->nlines;
-    for (int i = 0; i < w->nlocks; i++) {
-        k->lock[i].spec = &w->lock[i];
-        k->lock[i].line = k->nlines++;
-        list_init(&k->lock[i].spinners);
-        list_init(&k->lock[i].waiters);
-    }
+    if (!k->barrier || !k->queue || !k->cond || !k->device || init_locks(k) != 0)
+        return -1;
     for (int i = 0; i < w->nbarriers; i++) {
         k->barrier[i].spec = &w->barrier[i];
         k->barrier[i].parties = barrier_parties(k, i);

@@ -64,6 +64,7 @@ struct lock {
     int line;
     ns_t waited; /* by its takers, the way of its cache line included */
     struct task_list spinners, waiters;
+    struct lock *per_cpu; /* [ncpus], these are taken instead; else NULL */
 };
 
 struct barrier {
@@ -121,7 +122,7 @@ struct task {
     struct fair_entity fair;
     struct pelt util;
     unsigned wake_flags;
-    int locks_held, kernel_locks;
+    int locks_held, kernel_locks, kernel_spins; /* held; of the kernel; of those, of kind spin */
     ns_t cold;           /* time that it will lose while its working set comes in */
     bool refill;         /* moved since it last ran: its caches are cold */
     bool reads;          /* waits for `lock` to read */
@@ -347,6 +348,8 @@ bool gcpu_has_work(const struct gcpu *g);
 bool gcpu_word_set(const struct gcpu *g);
 /* Is g's current task spinning in the kernel? */
 bool gcpu_spins(const struct gcpu *g);
+/* Must it choose a task anew, now? */
+bool gcpu_resched(const struct gcpu *g);
 /* Is it in its kernel: waking somebody, spinning, or holding a kernel lock? */
 bool gcpu_in_kernel(const struct gcpu *g);
 /* g is idle and its plan changed into one that leaves it: burn the debts, then commit again. */

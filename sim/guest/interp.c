@@ -201,6 +201,19 @@ static void do_share(struct task *t, const struct op *op)
         t->pc++;
 }
 
+/* The lock that t takes here, or took. */
+static struct lock *lock_of(const struct task *t, int obj, bool taken)
+{
+    struct lock *l = &t->guest->lock[obj];
+
+    if (!l->per_cpu)
+        return l;
+    for (int i = 0; taken && i < t->guest->ncpus; i++)
+        if (l->per_cpu[i].owner == t)
+            return &l->per_cpu[i];
+    return &l->per_cpu[t->cpu];
+}
+
 /* Operations that concern others. */
 static void interact(struct task *t, const struct op *op)
 {
@@ -220,16 +233,16 @@ static void interact(struct task *t, const struct op *op)
         barrier_arrive(t, &k->barrier[op->obj]);
         break;
     case OP_LOCK:
-        if (lock_take(t, &k->lock[op->obj], op->read))
+        if (lock_take(t, lock_of(t, op->obj, false), op->read))
             t->pc++;
         break;
     case OP_UNLOCK:
         t->pc++;
-        lock_release(t, &k->lock[op->obj]);
+        lock_release(t, lock_of(t, op->obj, true));
         break;
     case OP_WAIT:
         t->pc++;
-        cond_wait(t, &k->cond[op->obj], &k->lock[op->obj2]);
+        cond_wait(t, &k->cond[op->obj], lock_of(t, op->obj2, true));
         break;
     case OP_SIGNAL:
     case OP_BROADCAST:
@@ -283,7 +296,7 @@ bool task_advance(struct task *t)
     struct guest *k = t->guest;
     const struct op *op;
 
-    while (g->curr == t && t->act == ACT_NEXT && !g->wakes.head && !g->need_resched) {
+    while (g->curr == t && t->act == ACT_NEXT && !g->wakes.head && !gcpu_resched(g)) {
         CHECK(g->steps++ < 10000000, "vm%d task %d goes round without taking time", k->vm, t->id);
         op = t->pc < t->spec->nops ? &t->spec->op[t->pc] : &end_of_program;
         if (!t->relock && alone(t, op))

@@ -42,6 +42,7 @@ static bool may_take(const struct lock *l, bool read)
 static void lock_got(struct task *t, struct lock *l, bool read, ns_t cost)
 {
     struct guest *k = t->guest;
+    struct lock *named = &k->lock[l->spec - k->work->lock]; /* has the accounts of all its CPUs */
 
     if (read)
         l->readers++;
@@ -50,9 +51,10 @@ static void lock_got(struct task *t, struct lock *l, bool read, ns_t cost)
     t->retries = false;
     t->locks_held++;
     t->kernel_locks += l->spec->kernel;
-    l->waited += cost;
+    t->kernel_spins += l->spec->kernel && l->spec->kind == LOCK_SPIN;
+    named->waited += cost;
     if (t->wait_since >= 0) {
-        l->waited += know(k) - t->wait_since;
+        named->waited += know(k) - t->wait_since;
         k->st.lock_wait += know(k) - t->wait_since;
         k->st.lock_waits++;
         t->wait_since = -1;
@@ -268,6 +270,7 @@ void lock_release(struct task *t, struct lock *l)
     l->readers -= !write;
     t->locks_held--;
     t->kernel_locks -= l->spec->kernel;
+    t->kernel_spins -= l->spec->kernel && l->spec->kind == LOCK_SPIN;
     gcpu_overhead(task_gcpu(t), guest_touch(t, l->line, !write));
     if (l->readers > 0 || handed_off(t, l))
         return;

@@ -75,6 +75,7 @@ struct lock_spec {
     bool optimistic; /* SLEEP, RW: instead, spin while the owner executes, as the guest sees it */
     bool kernel;     /* spinning raises pause-loop exits (user-space spinning does not) */
     bool fair;       /* SPIN: FIFO hand-over (queued spinlock); else test-and-set */
+    bool per_cpu;    /* SPIN: one for each guest CPU; a task takes that of the CPU it is on */
 };
 
 struct barrier_spec {

@@ -130,6 +130,77 @@ Test(guest_levels, a_lock_holder_off_its_pcpu_stalls_the_others)
     forget(s);
 }
 
+/* A holds the lock for 20 ms on vCPU 0, C spins for it on vCPU 1; B and D compute there for 5 ms. */
+static struct seen *sections(const char *kernel)
+{
+    return see(
+        1,
+        "machine: flat-8-zero\nduration: 60ms\nvms: [{name: vm, vcpus: 2, pin: \"0-1\", guest: "
+        "{policy: \"null\", scheduler: eevdf, hz: 1000}, workload: {objects: {locks: {s: {kind: "
+        "spin, kernel: %s}}}, tasks: [{name: a, vcpu: 0, program: [{lock: s}, {run: 20ms}, "
+        "{mark: {op: x}}, {unlock: s}]}, {name: b, vcpu: 0, start: 10us, program: [{run: 5ms}, "
+        "{mark: {op: x}}]}, {name: c, vcpu: 1, start: 10us, program: [{lock: s}, {mark: {op: x}}, "
+        "{unlock: s}]}, {name: d, vcpu: 1, start: 20us, program: [{run: 5ms}, {mark: {op: "
+        "x}}]}]}}]\n",
+        kernel);
+}
+
+Test(guest_levels, a_spinning_lock_of_the_kernel_turns_preemption_off)
+{
+    struct seen *s = sections("on");
+
+    expect_ns(marked(s, 0, 0), 20 * NS_MS);
+    expect_ns(marked(s, 1, 0), 25 * NS_MS);
+    expect_ns(marked(s, 2, 0), 20 * NS_MS);
+    expect_ns(marked(s, 3, 0), 25 * NS_MS);
+    forget(s);
+    /* User code is preempted, whatever it holds or waits for. */
+    s = sections("off");
+    expect_ns(marked(s, 0, 0), 25 * NS_MS);
+    cr_expect_lt(marked(s, 1, 0), 20 * NS_MS);
+    cr_expect_lt(marked(s, 3, 0), 20 * NS_MS);
+    forget(s);
+}
+
+/* C comes to vCPU 1 while B holds the lock there. */
+Test(guest_levels, a_lock_per_vcpu_is_met_on_the_same_vcpu_only)
+{
+    struct seen *s = see(
+        1,
+        "machine: flat-8-zero\nduration: 60ms\nvms: [{name: vm, vcpus: 2, pin: \"0-1\", guest: "
+        "{policy: \"null\", scheduler: eevdf, hz: 1000}, workload: {objects: {locks: {s: {kind: "
+        "spin, fair: off, per: vcpu}}}, tasks: [{name: a, vcpu: 0, program: [{lock: s}, {run: "
+        "20ms}, {unlock: s}, {mark: {op: x}}]}, {name: b, vcpu: 1, program: [{lock: s}, {run: "
+        "20ms}, {unlock: s}, {mark: {op: x}}]}, {name: c, vcpu: 1, start: 10us, program: [{lock: "
+        "s}, {unlock: s}, {mark: {op: x}}]}]}}]\n");
+    const ns_t b = marked(s, 1, 0);
+
+    expect_ns(marked(s, 0, 0), 20 * NS_MS);
+    /* Whatever C spins, B does later; all that is in its way is C. */
+    cr_expect_gt(b, 30 * NS_MS);
+    expect_ns(b, 20 * NS_MS + spent(s, 0, METRIC_LOCKSPIN, 2));
+    cr_expect_geq(marked(s, 2, 0), b);
+    forget(s);
+}
+
+/* A takes the lock of vCPU 0, sleeps, and wakes up on vCPU 1, since B spins on vCPU 0. */
+Test(guest_levels, a_lock_per_vcpu_stays_with_who_was_moved)
+{
+    struct seen *s = see(
+        1,
+        "machine: flat-8-zero\nduration: 10ms\nvms: [{name: vm, vcpus: 2, pin: \"0-1\", guest: "
+        "{policy: bare, equal-selection: on, selection-cost: 0us, hz: 0}, workload: {objects: "
+        "{locks: {s: {kind: spin, fair: off, per: vcpu}}}, tasks: [{name: a, program: [{lock: s}, "
+        "{sleep: 1ms}, {run: 1ms}, {mark: {op: x}}, {unlock: s}]}, {name: b, vcpu: 0, start: "
+        "100us, program: [{lock: s}, {mark: {op: x}}, {unlock: s}]}, {name: c, vcpu: 1, start: "
+        "100us, program: [{lock: s}, {mark: {op: x}}, {unlock: s}]}]}}]\n");
+
+    expect_ns(marked(s, 0, 0), 2 * NS_MS);
+    expect_ns(marked(s, 1, 0), 2 * NS_MS);
+    expect_ns(marked(s, 2, 0), 100 * NS_US);
+    forget(s);
+}
+
 /* B spins for 0.9 ms and a bit. */
 static int64_t pause_exits(const char *kernel, int grow)
 {

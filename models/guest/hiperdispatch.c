@@ -146,7 +146,7 @@ static int hiperdispatch_select(struct guest *k, struct task *t, int prev, int w
 
     if (!p->asym || !h->high || (flags & SELECT_FORK))
         return guest_select_sibling(k, t, prev, waker, flags, NULL);
-    h->util = pelt_value(&t->util);
+    h->util = guest_task_util(t);
     c = guest_select_sibling(k, t, prev, waker, flags, idle_and_fits);
     if (idle_and_fits(k, c))
         return c;

@@ -101,6 +101,8 @@ int guest_nr_running(struct guest *k, int cpu);
 /* Averages of a CPU in 0..1024. */
 int guest_util(struct guest *k, int cpu);
 int64_t guest_load(struct guest *k, int cpu);
+/* That of a task that does not run, as of its last change: for one that wakes, now. */
+int guest_task_util(const struct task *t);
 /* What steal leaves of a CPU's capacity, 1..1024. */
 int guest_capacity(struct guest *k, int cpu);
 /* The scan limit of an idle search over the LLC of `cpu` (Linux SIS_UTIL), 0 = do not search. */

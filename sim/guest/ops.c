@@ -186,6 +186,11 @@ int guest_util(struct guest *k, int cpu)
     return (int)gcpu_util(&k->cpu[cpu]);
 }
 
+int guest_task_util(const struct task *t)
+{
+    return (int)pelt_value(&t->util);
+}
+
 int64_t guest_load(struct guest *k, int cpu)
 {
     const struct gcpu *g = &k->cpu[cpu];

@@ -4,12 +4,25 @@
  * task. Source: Linux 6.12 fair.c: plain idleness counts, never the
  * preempted bit; a task that ran less than migration_cost ago is cache hot; an idle CPU is kicked
  * by the tick of a CPU with two runnable tasks, or with one whose capacity shrank by more than 17
- * %.
+ * %, or is less than its only task needs (misfit). CPUs that the policy calls not usable are outside
+ * of the span: nothing is pulled from there, and nothing to there.
  */
 #include "guest/core.h"
 
 #define IMBALANCE_PCT 117
 #define NICE_TRIES    1 /* cache_nice_tries of the last-level cache domain */
+
+/* CPUs that balancing looks at. */
+static int span(struct guest *k)
+{
+    int n = 0;
+
+    if (!k->ops->usable)
+        return k->ncpus;
+    for (int c = 0; c < k->ncpus; c++)
+        n += op_usable(k, c);
+    return n;
+}
 
 /* Cache heat is respected until balancing failed more often than cache_nice_tries. */
 static bool may_move(const struct task *t, const struct gcpu *to)
@@ -39,7 +52,7 @@ static struct gcpu *busiest(struct guest *k, const struct gcpu *to)
         for (uint64_t m = k->overloaded[w]; m; m &= m - 1) {
             struct gcpu *c = &k->cpu[w * 64 + __builtin_ctzll(m)];
 
-            if (c != to && (!best || c->nr_running > best->nr_running))
+            if (c != to && (!best || c->nr_running > best->nr_running) && op_usable(k, c->id))
                 best = c;
         }
     return best;
@@ -51,7 +64,7 @@ static bool pull(struct gcpu *g, bool newidle)
     struct gcpu *from;
     struct task *t;
 
-    gcpu_overhead(g, k->costs->guest_balance * k->ncpus);
+    gcpu_overhead(g, k->costs->guest_balance * span(k));
     from = busiest(k, g);
     if (!from || from->nr_running - g->nr_running < 2) {
         g->failed = newidle ? g->failed : 0;
@@ -88,14 +101,22 @@ bool guest_newidle(struct gcpu *g)
         return false;
     if (policy_balances(g, true, &moved))
         return moved;
-    if (g->avg_idle < k->costs->guest_balance * k->ncpus)
+    if (!op_usable(k, g->id) || g->avg_idle < k->costs->guest_balance * span(k))
         return false;
     return pull(g, true);
 }
 
 static bool shrunk(struct guest *k, int cpu)
 {
-    return guest_capacity(k, cpu) * IMBALANCE_PCT < 1024 * 100;
+    return guest_capacity(k, cpu) * IMBALANCE_PCT < op_capacity(k, cpu) * 100;
+}
+
+/* A CPU of low capacity whose only task needs more than 80 % of it. */
+static bool misfit(struct guest *k, const struct gcpu *c)
+{
+    return c->curr && c->curr->pin < 0 && op_capacity(k, c->id) < 1024 &&
+           pelt_peek(&c->curr->util, know(k), 1024) * 1280 >
+               (int64_t)guest_capacity(k, c->id) * 1024;
 }
 
 /* An idle CPU, the first one after `g`, or NULL. */
@@ -106,7 +127,7 @@ static struct gcpu *idle_helper(struct gcpu *g)
     for (int i = 1; i < k->ncpus; i++) {
         struct gcpu *c = &k->cpu[(g->id + i) % k->ncpus];
 
-        if (!gcpu_has_work(c) && !c->curr)
+        if (!gcpu_has_work(c) && !c->curr && op_usable(k, c->id))
             return c;
     }
     return NULL;
@@ -119,7 +140,9 @@ static void kick_helper(struct gcpu *g)
 
     if (know(k) < k->next_nohz || k->run_sum >= 2 * k->ncpus)
         return;
-    if (g->nr_running < 2 && !(g->nr_running == 1 && shrunk(k, g->id)))
+    if (g->nr_running < 2 && !(g->nr_running == 1 && (shrunk(k, g->id) || misfit(k, g))))
+        return;
+    if (!op_usable(k, g->id))
         return;
     k->next_nohz = know(k) + g->tick_period;
     c = idle_helper(g);
@@ -145,7 +168,7 @@ void guest_periodic(struct gcpu *g)
     if (!due)
         return;
     if (!policy_balances(g, false, &moved))
-        moved = k->nr_overloaded > 0 && pull(g, false);
+        moved = k->nr_overloaded > 0 && op_usable(k, g->id) && pull(g, false);
     if (moved)
         g->balance_interval = (ns_t)k->ncpus * NS_MS;
     else if (g->balance_interval < 2 * (ns_t)k->ncpus * NS_MS)
@@ -163,11 +186,11 @@ static void active_balance(struct gcpu *g)
         struct gcpu *c = &k->cpu[(g->id + i) % k->ncpus];
 
         if (c->nr_running != 1 || !c->curr || c->push_to >= 0 || c->curr->pin >= 0 ||
-            !shrunk(k, c->id))
+            !op_usable(k, c->id) || !(shrunk(k, c->id) || misfit(k, c)))
             continue;
         if (guest_capacity(k, c->id) * (int64_t)IMBALANCE_PCT >= mine * 100)
             continue;
-        c->push_to = g->id;
+        gcpu_push(c, g->id, false);
         k->hooks->notify(k->hook_arg, g, c);
         return;
     }
@@ -175,13 +198,38 @@ static void active_balance(struct gcpu *g)
 
 void guest_nohz_balance(struct gcpu *g)
 {
+    struct guest *k = g->guest;
+
     g->nohz_kick = false;
-    if (g->nr_running == 0 && !pull(g, false))
+    if (g->nr_running == 0 && op_usable(k, g->id) && !pull(g, false))
         active_balance(g);
 }
 
-/* The stopper's work: the current task goes to the CPU that asked for it, if that one is still
- * idle. */
+void guest_evict_tick(struct gcpu *g)
+{
+    struct guest *k = g->guest;
+    int to;
+
+    if (!k->ops->evict || g->push_to >= 0)
+        return;
+    to = op_evict(k, g->id, g->curr);
+    if (to >= 0 && to != g->id && guest_allowed(g->curr, to))
+        gcpu_push(g, to, true);
+}
+
+/* From the current task to the stopper and from it to the next or to idle. Where one is queued the
+ * second switch is priced when that runs. */
+static void evict(struct gcpu *g, int to)
+{
+    struct guest *k = g->guest;
+
+    gcpu_overhead(g, k->costs->guest_switch * (g->nr_running > 1 ? 1 : 2));
+    runq_push_current(g, to);
+    guest_count(k, "guest_evicted");
+}
+
+/* The stopper's work. An active balance gives up when the CPU that asked is no longer idle, or the
+ * task holds a lock. */
 void guest_push_current(struct gcpu *g)
 {
     struct guest *k = g->guest;
@@ -189,6 +237,10 @@ void guest_push_current(struct gcpu *g)
     struct task *t = g->curr;
 
     g->push_to = -1;
+    if (t && g->evicts) {
+        evict(g, to);
+        return;
+    }
     if (!t || g->nr_running != 1 || k->cpu[to].nr_running > 0 || t->locks_held)
         return;
     runq_push_current(g, to);

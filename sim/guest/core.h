@@ -94,14 +94,25 @@ bool guest_newidle(struct gcpu *g);
 void guest_periodic(struct gcpu *g);
 void guest_nohz_balance(struct gcpu *g);
 void guest_push_current(struct gcpu *g);
+/* The tick of a CPU with a running task: may the policy have it moved? */
+void guest_evict_tick(struct gcpu *g);
 
 /* ops.c: one typed wrapper per operation */
 int op_select(struct guest *k, struct task *t, int prev, int waker, unsigned flags);
 void op_irq(struct guest *k, int cpu);
+bool op_usable(struct guest *k, int cpu);
+int op_evict(struct guest *k, int cpu, struct task *curr);
+int op_capacity(struct guest *k, int cpu);
 
 static inline ns_t know(const struct guest *k)
 {
     return k->engine->now;
+}
+
+static inline void gcpu_push(struct gcpu *g, int to, bool evicts)
+{
+    g->push_to = to;
+    g->evicts = evicts;
 }
 
 static inline struct gcpu *task_gcpu(const struct task *t)

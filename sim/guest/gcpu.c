@@ -330,7 +330,7 @@ static bool step_once(struct gcpu *g)
         gcpu_run_tick(g);
     if (g->nohz_kick)
         guest_nohz_balance(g);
-    if (g->push_to >= 0)
+    if (g->push_to >= 0 && !(g->evicts && g->wakes.head)) /* first it leaves the kernel */
         guest_push_current(g);
     if (g->wakes.head)
         return step_wake(g);

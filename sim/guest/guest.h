@@ -173,9 +173,10 @@ struct gcpu {
     bool need_resched;
     bool busy; /* as reported to cross: runnable task, wake-up or interrupt pending */
     bool tick_stopped, tick_late, nohz_kick;
+    bool evicts; /* push_to: whatever runs there, and whatever the task holds */
     enum gcpu_act act;
     enum term idle_term; /* GCPU_IDLE: IDLESPIN or HELD */
-    int push_to;         /* the current task is to move there (active balance), -1 none */
+    int push_to;         /* the current task is to move there, by the stopper; -1 none pending */
     int nr_running;      /* queued and current */
     int target;          /* GCPU_WAKE: the chosen CPU */
     ns_t settled;        /* accounts are right up to here (on) / it was paused then (off) */

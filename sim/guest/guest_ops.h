@@ -10,10 +10,13 @@
  *                    enqueue(k, c, t, why)
  *                    preempts(k, c, curr, t) -> c decides again
  *     c decides:     t = pick(k, c); running(k, c, t)
- *     t runs:        tick(k, c, t) at each guest tick, late while the vCPU is off its pCPU
+ *     t runs:        tick(k, c, t) at each guest tick, late while the vCPU is off its pCPU;
+ *                    evict(k, c, t) after it -> d: the stopper moves t to CPU d, -1: t stays
  *     t stops:       stopping(k, c, t, ran, why); if still runnable enqueue(..., GUEST_REQUEUE)
  *     t moves:       dequeue(k, c, t) there, enqueue(k, d, t, GUEST_MIGRATE) here
  *     now and then:  balance(k, c, why); timer(k, cookie) armed by the policy
+ *     the core asks: usable(k, c) when it balances: one that is not gives and gets no task then
+ *                    capacity(k, c) of wake_affine and balancing: what c is worth without steal
  *     channel:       channel_fill(k, c, row) when the guest writes its row
  *     task_fini(k, t), fini(k); dump(k, out)
  *
@@ -66,6 +69,12 @@ struct guest_ops {
                      enum guest_stop_why why);
     bool (*tick)(struct guest *k, int cpu, struct task *curr);
     bool (*balance)(struct guest *k, int cpu, bool newidle); /* true: it moved something */
+    /* Optional, like all: without it the core's balancing spans all CPUs. Wake-ups do not ask it. */
+    bool (*usable)(struct guest *k, int cpu);
+    /* The running task is moved although it holds locks and whatever runs on d, unless a stopper is
+     * pending or it may not run there; the stopper's switches are paid. */
+    int (*evict)(struct guest *k, int cpu, struct task *curr);
+    int (*capacity)(struct guest *k, int cpu); /* 1..1024; without it 1024 */
     void (*timer)(struct guest *k, uint64_t cookie);
     void (*channel_fill)(struct guest *k, int cpu, struct guest_row *row);
     void (*dump)(struct guest *k, FILE *out);
@@ -92,7 +101,9 @@ int guest_nr_running(struct guest *k, int cpu);
 /* Averages of a CPU in 0..1024. */
 int guest_util(struct guest *k, int cpu);
 int64_t guest_load(struct guest *k, int cpu);
-/* What steal and interrupts leave of a CPU, 1..1024. */
+/* That of a task that does not run, as of its last change: for one that wakes, now. */
+int guest_task_util(const struct task *t);
+/* What steal leaves of a CPU's capacity, 1..1024. */
 int guest_capacity(struct guest *k, int cpu);
 /* The scan limit of an idle search over the LLC of `cpu` (Linux SIS_UTIL), 0 = do not search. */
 int guest_scan_limit(const struct guest *k, int cpu);

@@ -63,6 +63,48 @@ void op_irq(struct guest *k, int cpu)
     crash_leave();
 }
 
+bool op_usable(struct guest *k, int cpu)
+{
+    bool yes;
+
+    if (!k->ops->usable)
+        return true;
+    crash_enter(k->ops->head.name, "usable");
+    yes = k->ops->usable(k, cpu);
+    crash_leave();
+    return yes;
+}
+
+int op_evict(struct guest *k, int cpu, struct task *curr)
+{
+    int to;
+
+    if (!k->ops->evict)
+        return -1;
+    crash_enter(k->ops->head.name, "evict");
+    to = k->ops->evict(k, cpu, curr);
+    crash_leave();
+    if (to >= k->ncpus)
+        crash_policy(k->ops->head.name, "evict", "task", "vm%d task %d: CPU %d does not exist",
+                     k->vm, curr->id, to);
+    return to;
+}
+
+int op_capacity(struct guest *k, int cpu)
+{
+    int c;
+
+    if (!k->ops->capacity)
+        return 1024;
+    crash_enter(k->ops->head.name, "capacity");
+    c = k->ops->capacity(k, cpu);
+    crash_leave();
+    if (c < 1 || c > 1024)
+        crash_policy(k->ops->head.name, "capacity", "guest CPU", "vm%d cpu %d: %d of 1024", k->vm,
+                     cpu, c);
+    return c;
+}
+
 ns_t guest_now(const struct guest *k)
 {
     return know(k);
@@ -130,7 +172,7 @@ void guest_push(struct guest *k, int cpu, int to)
 {
     CHECK(to >= 0 && to < k->ncpus, "guest policy %s: push to CPU %d", k->ops->head.name, to);
     if (to != cpu && k->cpu[cpu].curr && guest_allowed(k->cpu[cpu].curr, to))
-        k->cpu[cpu].push_to = to;
+        gcpu_push(&k->cpu[cpu], to, false);
 }
 
 int guest_nr_running(struct guest *k, int cpu)
@@ -142,6 +184,11 @@ int guest_nr_running(struct guest *k, int cpu)
 int guest_util(struct guest *k, int cpu)
 {
     return (int)gcpu_util(&k->cpu[cpu]);
+}
+
+int guest_task_util(const struct task *t)
+{
+    return (int)pelt_value(&t->util);
 }
 
 int64_t guest_load(struct guest *k, int cpu)
@@ -156,8 +203,9 @@ int64_t guest_load(struct guest *k, int cpu)
 int guest_capacity(struct guest *k, int cpu)
 {
     const int64_t left = 1024 - pelt_peek(&k->cpu[cpu].steal, know(k), 0);
+    const int64_t worth = left * op_capacity(k, cpu) / 1024;
 
-    return left > 0 ? (int)left : 1;
+    return worth > 0 ? (int)worth : 1;
 }
 
 int guest_scan_limit(const struct guest *k, int cpu)

@@ -454,6 +454,7 @@ static void tick_work(struct gcpu *g)
             resched = fair_tick(&g->fq);
         if (resched)
             g->need_resched = true;
+        guest_evict_tick(g);
     }
     hints_tick(g);
     if (know(k) >= g->next_balance)

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* steal-governor and hiperdispatch in whole runs, where the steal is real. */
+#include "registry.h"
+#include "tests/support/run_text.h"
+
+Test(steal_governor, has_two_names)
+{
+    cr_expect_not_null(registry_find(POLICY_GUEST, "steal-governor"));
+    cr_expect_eq(registry_find(POLICY_GUEST, "paravirt-cpu"),
+                 registry_find(POLICY_GUEST, "steal-governor"));
+}
+
+/* Whole runs: real steal of two VMs on half the pCPUs each, in every mode, up to the last operation. */
+static double ops_with(const char *policy, const char *extra)
+{
+    char text[2048];
+    struct run_values *v;
+    double ops;
+
+    snprintf(
+        text, sizeof(text),
+        "machine: {base: flat-8, topology: {sockets: 1, nodes: 1, groups: 1, cores: 2, "
+        "threads: 1}}\nduration: 3s\nallow_cold: true\nhost: {scheduler: eevdf}\n"
+        "vms: [{name: a, count: 2, vcpus: 4, guest: {policy: %s%s}, workload: {objects: {queues: "
+        "{q: {capacity: 1}}, locks: {l: {kind: spin, kernel: on}}, barriers: {b: {parties: 4}}}, "
+        "tasks: [{name: t, count: 4, program: [{loop: {count: 500, body: [{run: {exponential: "
+        "800us}}, {lock: l}, {run: 5us}, {unlock: l}, {sleep: 50us}, {barrier: b}, {mark: {op: "
+        "r}}]}}]}]}}]\n",
+        policy, extra);
+    v = run_of_text(text, 3, NULL);
+    ops = metric_of(v, 0, METRIC_OPS);
+    run_values_free(v);
+    return ops;
+}
+
+Test(steal_governor, real_steal_in_every_mode)
+{
+    cr_expect_eq(ops_with("{steal-governor: {interval: 100ms}}", ""), 4000);
+    cr_expect_eq(ops_with("{steal-governor: {interval: 100ms, mode: floor-steal}}", ""), 4000);
+    cr_expect_eq(ops_with("{steal-governor: {interval: 100ms, mode: two-sample}}", ""), 4000);
+    cr_expect_eq(ops_with("{steal-governor: {interval: 100ms, threads-per-core: 2}}",
+                          ", scheduler: cfs, nohz: full"),
+                 4000);
+    cr_expect_eq(ops_with("{hiperdispatch: {first: 10ms, interval: 10ms, threshold: 10}}", ""),
+                 4000);
+}

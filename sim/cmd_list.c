@@ -83,6 +83,7 @@ static const struct {
     {"signal: C, broadcast: C", "wake one, or all, that wait for C"},
     {"send: Q, recv: Q", "bounded queue; blocks while full, or empty"},
     {"io: D", "an operation of a device; {device: D, service: AMOUNT}"},
+    {"turn", "the task's turn moves on: {lock: L, at: turn} or {queue: Q, at: self} of an array"},
     {"spin: AMOUNT", "burn CPU time without work"},
     {"yield", "let others of this CPU run"},
     {"fork: T", "start a task of template T"},

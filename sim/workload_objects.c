@@ -11,6 +11,7 @@
 #include "workload_parts.h"
 
 #define CAPACITY_MAX 10000000
+#define ELEMENTS_MAX 100000
 #define SIGMA_MAX    4 /* a factor of 55 for one VM in six */
 
 const char *const object_title[OBJ_KINDS] = {"lock", "barrier", "queue",  "device", "cond",
@@ -187,11 +188,11 @@ static void read_lock_kind(struct parser *p, const struct conf_node *n, struct l
 
 static void read_lock(struct parser *p, const struct conf_node *map, int i)
 {
-    static const char *const NAMES[] = {"kind", "spin", "kernel", "fair", "per"};
+    static const char *const NAMES[] = {"kind", "spin", "kernel", "fair", "per", "count"};
     struct lock_spec *l = &p->w->lock[i];
     const struct conf_node *v;
 
-    conf_only_keys(map, NAMES, 5, "lock", p->e);
+    conf_only_keys(map, NAMES, 6, "lock", p->e);
     if ((v = conf_get(map, "kind")))
         read_lock_kind(p, v, l);
     if ((v = conf_get(map, "spin"))) {
@@ -212,6 +213,8 @@ static void read_lock(struct parser *p, const struct conf_node *map, int i)
     l->per_cpu = read_choice(p, map, "per", "vm", "vcpu");
     if (l->per_cpu && l->kind != LOCK_SPIN)
         conf_error_key(p->e, conf_get(map, "per"), "'per: vcpu' is for locks of kind: spin");
+    if ((v = conf_get(map, "count")) && conf_int(v, 1, ELEMENTS_MAX, &l->count, p->e) && l->per_cpu)
+        conf_error_key(p->e, v, "a lock of 'per: vcpu' has as many elements as the VM has vCPUs");
 }
 
 static void read_barrier(struct parser *p, const struct conf_node *map, int i)
@@ -230,10 +233,12 @@ static void read_barrier(struct parser *p, const struct conf_node *map, int i)
 
 static void read_queue(struct parser *p, const struct conf_node *map, int i)
 {
-    static const char *const NAMES[] = {"capacity"};
+    static const char *const NAMES[] = {"capacity", "count"};
     const struct conf_node *v = conf_get(map, "capacity");
 
-    conf_only_keys(map, NAMES, 1, "queue", p->e);
+    conf_only_keys(map, NAMES, 2, "queue", p->e);
+    if (conf_get(map, "count"))
+        conf_int(conf_get(map, "count"), 1, ELEMENTS_MAX, &p->w->queue[i].count, p->e);
     if (v)
         conf_int(v, 1, CAPACITY_MAX, &p->w->queue[i].capacity, p->e);
     else

@@ -144,6 +144,45 @@ static void read_object(struct compiler *c, const struct conf_node *arg, enum op
         conf_error(c->p->e, arg, "%s is missing its '%s'", arg->key, names[0]);
 }
 
+/* Which element, and only of an array. */
+static void read_at(struct compiler *c, const struct conf_node *at, const struct conf_node *arg,
+                    int64_t count, struct op *op)
+{
+    static const char *const NAMES[] = {"self", "turn"};
+    const char *text = at ? conf_str(at, c->p->e) : NULL;
+
+    if (at && count == 0)
+        conf_error_key(c->p->e, at, "'at' is for an array: one object has no elements");
+    if (!at && count > 0)
+        conf_error(c->p->e, arg, "this is an array: say which element, at: self or at: turn");
+    for (int i = 0; text && i < 2; i++) {
+        if (strcmp(NAMES[i], text) == 0) {
+            op->at = (uint8_t)(AT_SELF + i);
+            return;
+        }
+    }
+    if (text)
+        parts_unknown(c->p->e, at, "element", text, NAMES, 2);
+}
+
+static void read_queue_op(struct compiler *c, const struct conf_node *arg, enum op_code code)
+{
+    static const char *const NAMES[] = {"queue", "at"};
+    const struct conf_node *name = arg;
+    struct op *op = emit(c, code, arg);
+
+    if (arg->kind == CONF_MAP) {
+        only_keys(c, arg, NAMES, 2);
+        name = conf_get(arg, "queue");
+    }
+    if (name)
+        op->obj = object_find(c->p, name, OBJ_QUEUE);
+    else
+        conf_error(c->p->e, arg, "%s is missing its 'queue'", arg->key);
+    if (op->obj >= 0)
+        read_at(c, conf_get(arg, "at"), arg, c->p->w->queue[op->obj].count, op);
+}
+
 static void read_lock_mode(struct compiler *c, const struct conf_node *n, struct op *op)
 {
     static const char *const MODES[] = {"write", "read"};
@@ -163,19 +202,21 @@ static void read_lock_mode(struct compiler *c, const struct conf_node *n, struct
 
 static void read_lock_op(struct compiler *c, const struct conf_node *arg, enum op_code code)
 {
-    static const char *const NAMES[] = {"lock", "mode"};
+    static const char *const NAMES[] = {"lock", "at", "mode"};
     const struct conf_node *name = arg;
     struct op *op = emit(c, code, arg);
 
     if (arg->kind == CONF_MAP) {
-        only_keys(c, arg, NAMES, 2);
+        only_keys(c, arg, NAMES, code == OP_LOCK ? 3 : 2);
         name = conf_get(arg, "lock");
     }
     if (name)
         op->obj = object_find(c->p, name, OBJ_LOCK);
     else
         conf_error(c->p->e, arg, "%s is missing its 'lock'", arg->key);
-    if (conf_get(arg, "mode"))
+    if (op->obj >= 0)
+        read_at(c, conf_get(arg, "at"), arg, c->p->w->lock[op->obj].count, op);
+    if (code == OP_LOCK && conf_get(arg, "mode"))
         read_lock_mode(c, conf_get(arg, "mode"), op);
 }
 
@@ -213,6 +254,8 @@ static void read_wait(struct compiler *c, const struct conf_node *arg, enum op_c
     op->obj2 = object_find(c->p, lock, OBJ_LOCK);
     if (op->obj2 >= 0 && c->p->w->lock[op->obj2].kind == LOCK_RW)
         conf_error(c->p->e, lock, "a condition goes with a lock of kind: sleep or spin, not rwsem");
+    if (op->obj2 >= 0 && c->p->w->lock[op->obj2].count > 0)
+        conf_error(c->p->e, lock, "a condition goes with one lock, not with an array");
 }
 
 static void read_io(struct compiler *c, const struct conf_node *arg, enum op_code code)
@@ -361,12 +404,13 @@ static const struct op_rule {
     {"timer", OP_TIMER, false, read_timer},
     {"barrier", OP_BARRIER, false, read_object},
     {"lock", OP_LOCK, false, read_lock_op},
-    {"unlock", OP_UNLOCK, false, read_object},
+    {"unlock", OP_UNLOCK, false, read_lock_op},
     {"wait", OP_WAIT, false, read_wait},
     {"signal", OP_SIGNAL, false, read_object},
     {"broadcast", OP_BROADCAST, false, read_object},
-    {"send", OP_SEND, false, read_object},
-    {"recv", OP_RECV, false, read_object},
+    {"send", OP_SEND, false, read_queue_op},
+    {"recv", OP_RECV, false, read_queue_op},
+    {"turn", OP_TURN, true, read_nothing},
     {"io", OP_IO, false, read_io},
     {"spin", OP_SPIN, false, read_plain_amount},
     {"yield", OP_YIELD, true, read_nothing},

@@ -206,18 +206,53 @@ static int init_locks(struct guest *k)
     struct lock *next;
 
     for (int i = 0; i < w->nlocks; i++)
-        n += w->lock[i].per_cpu ? ncpus : 0;
+        n += (w->lock[i].per_cpu ? ncpus : 0) + (size_t)w->lock[i].count;
     k->lock = calloc(n + 1, sizeof(*k->lock));
     if (!k->lock)
         return -1;
     next = k->lock + w->nlocks;
     for (int i = 0; i < w->nlocks; i++) {
         init_lock(k, &k->lock[i], &w->lock[i]);
-        if (!w->lock[i].per_cpu)
-            continue;
-        k->lock[i].per_cpu = next;
-        for (size_t c = 0; c < ncpus; c++)
+        if (w->lock[i].per_cpu)
+            k->lock[i].per_cpu = next;
+        else if (w->lock[i].count > 0)
+            k->lock[i].element = next;
+        for (size_t c = 0; c < (w->lock[i].per_cpu ? ncpus : (size_t)w->lock[i].count); c++)
             init_lock(k, next++, &w->lock[i]);
+    }
+    return 0;
+}
+
+static int init_queue(struct guest *k, struct msgq *q, const struct queue_spec *spec)
+{
+    q->spec = spec;
+    q->line = k->nlines++;
+    list_init(&q->senders);
+    list_init(&q->receivers);
+    q->stamp = calloc((size_t)spec->capacity, sizeof(ns_t));
+    return q->stamp ? 0 : -1;
+}
+
+/* Elements of arrays lie behind all that have a name, as with locks. */
+static int init_queues(struct guest *k)
+{
+    const struct workload *w = k->work;
+    struct msgq *next;
+
+    k->nqueues = w->nqueues;
+    for (int i = 0; i < w->nqueues; i++)
+        k->nqueues += (int)w->queue[i].count;
+    k->queue = calloc((size_t)k->nqueues + 1, sizeof(*k->queue));
+    if (!k->queue)
+        return -1;
+    next = k->queue + w->nqueues;
+    for (int i = 0; i < w->nqueues; i++) {
+        if (init_queue(k, &k->queue[i], &w->queue[i]))
+            return -1;
+        k->queue[i].element = w->queue[i].count > 0 ? next : NULL;
+        for (int64_t c = 0; c < w->queue[i].count; c++)
+            if (init_queue(k, next++, &w->queue[i]))
+                return -1;
     }
     return 0;
 }
@@ -227,25 +262,15 @@ static int init_objects(struct guest *k, uint64_t seed)
     const struct workload *w = k->work;
 
     k->barrier = calloc((size_t)w->nbarriers + 1, sizeof(*k->barrier));
-    k->queue = calloc((size_t)w->nqueues + 1, sizeof(*k->queue));
     k->cond = calloc((size_t)w->nconds + 1, sizeof(*k->cond));
     k->device = calloc((size_t)w->ndevices + 1, sizeof(*k->device));
     k->nlines = w->nlines;
-    if (!k->barrier || !k->queue || !k->cond || !k->device || init_locks(k) != 0)
+    if (!k->barrier || !k->cond || !k->device || init_locks(k) != 0 || init_queues(k) != 0)
         return -1;
     for (int i = 0; i < w->nbarriers; i++) {
         k->barrier[i].spec = &w->barrier[i];
         k->barrier[i].parties = barrier_parties(k, i);
         list_init(&k->barrier[i].waiting);
-    }
-    for (int i = 0; i < w->nqueues; i++) {
-        k->queue[i].spec = &w->queue[i];
-        k->queue[i].line = k->nlines++;
-        k->queue[i].stamp = calloc((size_t)w->queue[i].capacity, sizeof(ns_t));
-        if (!k->queue[i].stamp)
-            return -1;
-        list_init(&k->queue[i].senders);
-        list_init(&k->queue[i].receivers);
     }
     for (int i = 0; i < w->nconds; i++)
         list_init(&k->cond[i].waiting);
@@ -337,7 +362,7 @@ void guest_free(struct guest *k)
             task_end(&k->task[i]);
     if (k->begun && k->ops->fini)
         k->ops->fini(k);
-    for (int i = 0; k->queue && i < k->work->nqueues; i++)
+    for (int i = 0; k->queue && i < k->nqueues; i++)
         free(k->queue[i].stamp);
     hist_free(&k->latency);
     hist_free(&k->wake);

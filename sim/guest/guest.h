@@ -65,6 +65,7 @@ struct lock {
     ns_t waited; /* by its takers, the way of its cache line included */
     struct task_list spinners, waiters;
     struct lock *per_cpu; /* [ncpus], these are taken instead; else NULL */
+    struct lock *element; /* [spec->count], or NULL */
 };
 
 struct barrier {
@@ -78,6 +79,7 @@ struct msgq {
     ns_t *stamp; /* ring of the messages' stamps */
     int64_t head, n;
     int line;
+    struct msgq *element; /* [spec->count], or NULL */
     struct task_list senders, receivers;
 };
 
@@ -128,6 +130,7 @@ struct task {
     bool reads;          /* waits for `lock` to read */
     bool retries;        /* was first in line at an rwsem when it was woken to try again */
     uint32_t tag;        /* communication group, 1 to ntags of its guest; 0 none */
+    int64_t turn;        /* over the elements of arrays */
     int64_t share_left;  /* exchanges of the operation under way */
     struct lock *relock; /* to be taken again after a wait on a condition */
     struct lock *lock;   /* spinning or waiting for */
@@ -287,7 +290,8 @@ struct guest {
     struct spread *spread;
     /* Cache lines: those of the workload, then one of each lock, then one of each queue. */
     int nlines;
-    int ntags; /* communication groups */
+    int nqueues; /* elements of arrays included */
+    int ntags;   /* communication groups */
     struct fair_conf fair;
     struct channel_end *channel; /* NULL: off */
     const struct guest_hooks *hooks;

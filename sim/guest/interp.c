@@ -28,6 +28,7 @@ void task_start_program(struct task *t)
     t->last_open = -1;
     t->wait_since = -1;
     t->share_left = 0;
+    t->turn = 0;
     for (int i = 0; i < t->guest->work->nmarks; i++)
         t->open[i] = -1;
 }
@@ -89,6 +90,10 @@ static bool alone(struct task *t, const struct op *op)
     case OP_NEXT:
         next_round(t);
         return true;
+    case OP_TURN:
+        t->turn++;
+        t->pc++;
+        return true;
     case OP_MARK_OP:
     case OP_MARK_OPEN:
     case OP_MARK_CLOSE:
@@ -147,9 +152,22 @@ static void do_fork(struct task *t, const struct op *op)
     guest_count(k, "fork_refused");
 }
 
+/* Blocks are as large as the groups of the task's template; without groups all elements are one. */
+static int64_t element_of(const struct task *t, enum element_at at, int64_t count)
+{
+    const int64_t block = t->spec->tag_of > 0 && t->spec->tag_of < count ? t->spec->tag_of : count;
+
+    if (at == AT_SELF)
+        return t->instance % count;
+    return (t->instance / block * block + t->turn % block) % count;
+}
+
 static void do_queue(struct task *t, const struct op *op)
 {
     struct msgq *q = &t->guest->queue[op->obj];
+
+    if (q->element)
+        q = &q->element[element_of(t, (enum element_at)op->at, q->spec->count)];
 
     gcpu_overhead(task_gcpu(t), t->guest->costs->syscall);
     if (op->code == OP_SEND ? queue_send(t, q) : queue_recv(t, q))
@@ -202,10 +220,12 @@ static void do_share(struct task *t, const struct op *op)
 }
 
 /* The lock that t takes here, or took. */
-static struct lock *lock_of(const struct task *t, int obj, bool taken)
+static struct lock *lock_of(const struct task *t, int obj, enum element_at at, bool taken)
 {
     struct lock *l = &t->guest->lock[obj];
 
+    if (l->element)
+        return &l->element[element_of(t, at, l->spec->count)];
     if (!l->per_cpu)
         return l;
     for (int i = 0; taken && i < t->guest->ncpus; i++)
@@ -233,16 +253,16 @@ static void interact(struct task *t, const struct op *op)
         barrier_arrive(t, &k->barrier[op->obj]);
         break;
     case OP_LOCK:
-        if (lock_take(t, lock_of(t, op->obj, false), op->read))
+        if (lock_take(t, lock_of(t, op->obj, (enum element_at)op->at, false), op->read))
             t->pc++;
         break;
     case OP_UNLOCK:
         t->pc++;
-        lock_release(t, lock_of(t, op->obj, true));
+        lock_release(t, lock_of(t, op->obj, (enum element_at)op->at, true));
         break;
     case OP_WAIT:
         t->pc++;
-        cond_wait(t, &k->cond[op->obj], lock_of(t, op->obj2, true));
+        cond_wait(t, &k->cond[op->obj], lock_of(t, op->obj2, AT_NONE, true));
         break;
     case OP_SIGNAL:
     case OP_BROADCAST:

@@ -12,6 +12,10 @@
 
 #include "engine/dist.h"
 
+/* Of an array of locks or queues: the task's own number, or that of its turn within the block of its
+ * group: tasks of group g of N take turns over elements gN to gN + N - 1. */
+enum element_at { AT_NONE, AT_SELF, AT_TURN };
+
 enum op_code {
     OP_RUN,   /* amount of work */
     OP_SLEEP, /* block for amount (a guest timer) */
@@ -37,6 +41,7 @@ enum op_code {
                    * open mark (after a recv) or of the interrupt that ended an io, sleep or timer */
     OP_MARK_CLOSE,
     OP_SHARE, /* obj = line: `count` exchanges of it with whoever had it last */
+    OP_TURN,  /* the task's turn moves on to the next element */
     OP_POKE,  /* store to the word watched by the idle loop of guest CPU `obj` (-1 = the next one);
               * `poke` says what it does to the value, amount how long a pulse lasts */
     OP_EXIT
@@ -51,6 +56,7 @@ struct op {
     uint8_t has_amount, periodic, absolute, inherit;
     uint8_t poke; /* enum poke_kind */
     uint8_t read; /* lock: shared with other readers */
+    uint8_t at;   /* enum element_at: which element of an array obj is */
     int obj, obj2;
     int jump;
     int64_t count;
@@ -75,6 +81,7 @@ struct lock_spec {
     bool optimistic; /* SLEEP, RW: instead, spin while the owner executes, as the guest sees it */
     bool kernel;     /* spinning raises pause-loop exits (user-space spinning does not) */
     bool fair;       /* SPIN: FIFO hand-over (queued spinlock); else test-and-set */
+    int64_t count;   /* above 0: an array of that many */
     bool per_cpu;    /* SPIN: one for each guest CPU; a task takes that of the CPU it is on */
 };
 
@@ -88,6 +95,7 @@ struct barrier_spec {
 struct queue_spec {
     char *name;
     int64_t capacity;
+    int64_t count; /* above 0: an array of that many */
 };
 
 /* A cache line that tasks write. */

@@ -151,13 +151,16 @@ bool gcpu_spins(const struct gcpu *g)
 }
 
 /* A spinning lock of the kernel turns preemption off, for its holder and for who spins on it. */
-bool gcpu_resched(const struct gcpu *g)
+static bool preemptible(const struct gcpu *g)
 {
     const struct task *t = g->curr;
 
-    if (!g->need_resched || !t)
-        return g->need_resched;
-    return t->kernel_spins == 0 && !(gcpu_spins(g) && t->lock->spec->kind == LOCK_SPIN);
+    return !t || (t->kernel_spins == 0 && !(gcpu_spins(g) && t->lock->spec->kind == LOCK_SPIN));
+}
+
+bool gcpu_resched(const struct gcpu *g)
+{
+    return g->need_resched && preemptible(g);
 }
 
 bool gcpu_in_kernel(const struct gcpu *g)
@@ -330,7 +333,8 @@ static bool step_once(struct gcpu *g)
         gcpu_run_tick(g);
     if (g->nohz_kick)
         guest_nohz_balance(g);
-    if (g->push_to >= 0 && !(g->evicts && g->wakes.head)) /* first it leaves the kernel */
+    if (g->push_to >= 0 && preemptible(g) &&
+        !(g->evicts && g->wakes.head)) /* first it leaves the kernel */
         guest_push_current(g);
     if (g->wakes.head)
         return step_wake(g);

@@ -44,3 +44,32 @@ Test(steal_governor, real_steal_in_every_mode)
     cr_expect_eq(ops_with("{hiperdispatch: {first: 10ms, interval: 10ms, threshold: 10}}", ""),
                  4000);
 }
+
+/* The stopper waits until the kernel's spinning lock is released: a holder that is moved behind one who
+ * spins for that lock, with preemption off, would never run again. */
+Test(steal_governor, evicts_nobody_from_a_spinning_lock)
+{
+    static const char *const policy[] = {"bare", "{steal-governor: {mode: floor-steal}}",
+                                         "steal-governor"};
+    double ops[3];
+    char text[1024];
+
+    for (int i = 0; i < 3; i++) {
+        struct run_values *v;
+
+        snprintf(
+            text, sizeof(text),
+            "machine: flat-8\nduration: 4s\nwarmup: 1s\npool: \"0-3\"\n"
+            "host: {scheduler: eevdf, placement: float, tick: 250}\n"
+            "vms: [{name: vm, count: 3, vcpus: 4, guest: {policy: %s}, workload: {objects: "
+            "{locks: {l: {kind: spin, kernel: on}}}, tasks: [{name: t, count: 8, program: "
+            "[{loop: {count: forever, body: [{run: 20us}, {lock: l}, {run: 20us}, {unlock: l}, "
+            "{mark: {op: turn}}]}}]}]}}]\n",
+            policy[i]);
+        v = run_of_text(text, 1, NULL);
+        ops[i] = metric_of(v, 0, METRIC_OPS);
+        run_values_free(v);
+    }
+    cr_expect(ops[1] > ops[0] && ops[2] > ops[0], "bare %g, floor-steal %g, governor %g", ops[0],
+              ops[1], ops[2]);
+}

@@ -300,10 +300,12 @@ static void interact(struct task *t, const struct op *op)
 /* Does it ask for a cache line that others ask for all the time? Their order is to the nanosecond. */
 static bool in_line(const struct task *t, const struct op *op)
 {
-    const struct lock *l = t->guest->lock;
+    const struct lock *l;
 
-    if (op->code == OP_UNLOCK)
-        return l[op->obj].spec->kind == LOCK_RW && l[op->obj].owner != t;
+    if (op->code == OP_UNLOCK) {
+        l = lock_of(t, op->obj, (enum element_at)op->at, true);
+        return l->spec->kind == LOCK_RW && l->owner != t;
+    }
     return op->code == OP_SHARE || (op->code == OP_LOCK && op->read);
 }
 

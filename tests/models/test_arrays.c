@@ -68,3 +68,21 @@ Test(arrays, locks_are_apart)
     }
     cr_expect(ops[0] > 3.5 * ops[1], "%g apart, %g together", ops[0], ops[1]);
 }
+
+/* An element is a lock like one of its own: writers release it at the same instants. */
+Test(arrays, an_element_is_as_exact_as_a_lock)
+{
+    static const char tasks[] =
+        "{name: t, count: 4, program: [{loop: {count: forever, body: [{lock: {lock: l%s}}, {run: "
+        "300ns}, {send: q}, {recv: q}, {unlock: {lock: l%s}}, {mark: {op: write}}, {run: "
+        "200ns}]}}]}";
+    char text[512];
+    double single, element;
+
+    snprintf(text, sizeof(text), tasks, "", "");
+    single = operations("locks: {l: {kind: rwsem}}, queues: {q: {capacity: 8}}", text);
+    snprintf(text, sizeof(text), tasks, ", at: turn", ", at: turn");
+    element = operations("locks: {l: {kind: rwsem, count: 4}}, queues: {q: {capacity: 8}}", text);
+    cr_expect_eq(element, single, "%g of an element, %g of a lock", element, single);
+    cr_expect(single > 1000);
+}

@@ -381,20 +381,6 @@ Test(fair, yield)
     cr_expect_eq(w.e[0].vruntime, 2800 * NS_US, "no longer eligible");
     repick();
     cr_expect_eq(name(w.q.curr), 'B');
-
-    /* Where yielding is free, another with an earlier deadline goes first and nothing is lost. */
-    begin(FAIR_EEVDF);
-    w.conf.free_yield = true;
-    add(1024, FAIR_WAKE);
-    add(1024, FAIR_WAKE);
-    fair_pick(&w.q);
-    fair_charge(&w.q, NS_MS);
-    repick();
-    cr_expect_eq(name(w.q.curr), 'B');
-    fair_charge(&w.q, 400 * NS_US);
-    fair_yield(&w.q);
-    cr_expect_eq(w.q.curr->vruntime, 400 * NS_US);
-    cr_expect_eq(w.q.curr->deadline, 3200 * NS_US);
 }
 
 Test(fair, yield_to)

@@ -22,8 +22,9 @@ static bool is_empty(const struct conf_node *n)
     return n->kind == CONF_SCALAR && !n->quoted && n->text[0] == '\0';
 }
 
-static void read_params(struct reader *r, const struct policy_head *h, const struct conf_node *map,
-                        struct policy_choice *out)
+/* `n`: where the policy is chosen, NULL when by default. */
+static void read_params(struct reader *r, const struct policy_head *h, const struct conf_node *n,
+                        const struct conf_node *map, struct policy_choice *out)
 {
     const char *fault;
 
@@ -40,11 +41,11 @@ static void read_params(struct reader *r, const struct policy_head *h, const str
     params_default(h->params, out->params);
     if (h->scale && r->machine_read)
         h->scale(out->params, machine_npcpus(&r->s->machine));
-    if (!params_read(h->params, out->params, map, h->name, r->e) || !h->check || !map)
+    if (!params_read(h->params, out->params, map, h->name, r->e) || !h->check || !r->machine_read)
         return;
-    fault = h->check(out->params);
+    fault = h->check(out->params, r->s->machine.ncstates);
     if (fault)
-        conf_error_key(r->e, map, "%s: %s", h->name, fault);
+        conf_error(r->e, n ? n : r->root, "%s: %s", h->name, fault);
 }
 
 void scenario_read_policy(struct reader *r, const struct conf_node *n, enum policy_kind kind,
@@ -63,7 +64,7 @@ void scenario_read_policy(struct reader *r, const struct conf_node *n, enum poli
 
     out->ops = registry_find(kind, name);
     if (out->ops)
-        read_params(r, out->ops, map, out);
+        read_params(r, out->ops, n, map, out);
     else
         parts_unknown(r->e, n ? n : r->root,
                       kind == POLICY_HOST    ? "host scheduler"

@@ -84,21 +84,6 @@ static void read_pin(struct reader *r, int i)
     vm->pin_one = r->s->placement == PLACE_PINNED || vm->npin == (size_t)vm->vcpus;
 }
 
-/* Parameters that do not fit each other or the machine. */
-static void check_idle(struct reader *r, int i)
-{
-    const struct vm_spec *vm = &r->s->vm[i];
-    const struct idle_ops *ops = vm->idle.ops;
-    const struct conf_node *n = entry_key(r, i, "idle");
-    const char *fault;
-
-    if (!ops || !ops->check || !vm->idle.params || !r->machine_read)
-        return;
-    fault = ops->check(vm->idle.params, r->s->machine.ncstates);
-    if (fault)
-        conf_error(r->e, n ? n : r->note[i].node, "%s: %s", ops->head.name, fault);
-}
-
 static void read_guest(struct reader *r, int i)
 {
     static const char *const NAMES[] = {"policy"};
@@ -114,7 +99,6 @@ static void read_guest(struct reader *r, int i)
         conf_error_key(r->e, conf_get(n, "hints"), "hints travel by the channel, which is off");
     scenario_read_policy(r, conf_get(n, "policy"), POLICY_GUEST, "bare", &vm->guest);
     scenario_read_policy(r, entry_key(r, i, "idle"), POLICY_IDLE, "hlt", &vm->idle);
-    check_idle(r, i);
 }
 
 static void read_times(struct reader *r, int i)

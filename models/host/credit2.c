@@ -85,9 +85,11 @@ static struct credit2_queue *queue_of(const struct hyp *h, const struct pcpu *p)
     return queue_at(h, ((const struct credit2_cpu *)hyp_pcpu(p))->first);
 }
 
-static const char *credit2_check(const void *params)
+static const char *credit2_check(const void *params, int ncstates)
 {
     const struct credit2_params *c = params;
+
+    (void)ncstates;
 
     return c->min_slice > c->max_slice ? "min-slice is longer than max-slice" : NULL;
 }

@@ -81,9 +81,6 @@ struct idle; /* one instance per VM: ops, private memory, parameters */
 struct idle_ops {
     struct policy_head head; /* head.unit_size = private memory per vCPU */
     struct idle_plan (*enter)(struct idle *i, int vcpu, const struct idle_ctx *ctx); /* required */
-    /* What is wrong with these parameters on a machine with so many C-states, NULL when nothing is.
-     * Asked when a scenario is read. Default: nothing. */
-    const char *(*check)(const void *params, int ncstates);
     /* Default: the same plan again for WATCH, BLOCK for others. After WATCH any other act means: v is
      * switched in and, if it finds nothing, asks `enter` anew. */
     struct idle_plan (*expire)(struct idle *i, int vcpu, const struct idle_ctx *ctx);

@@ -26,9 +26,9 @@ struct policy_head {
     /* Defaults that follow the machine: called after the table's defaults were set and before the
      * scenario's values are, with the number of pCPUs. May be NULL. */
     void (*scale)(void *params, int npcpus);
-    /* NULL when the parameters fit each other, else what is wrong: static text, reported where the
-     * scenario chooses the policy. May be NULL. */
-    const char *(*check)(const void *params);
+    /* NULL when the parameters fit each other and a machine with so many C-states, else what is
+     * wrong: static text, reported where the scenario chooses the policy. May be NULL. */
+    const char *(*check)(const void *params, int ncstates);
     size_t self_size; /* private memory of an instance */
     size_t cpu_size;  /* per pCPU (host policies) or guest CPU (guest policies) */
     size_t unit_size; /* per vCPU (host, idle) or task (guest) */

@@ -42,8 +42,7 @@ static void read_params(struct reader *r, const struct policy_head *h, const str
     if (h->scale && r->machine_read)
         h->scale(out->params, machine_npcpus(&r->s->machine));
     platform_apply(&r->s->machine.platform, h, out->params);
-    if (!params_change(h->params, out->params, map, h->name, r->e) || !h->check ||
-        !r->machine_read)
+    if (!params_change(h->params, out->params, map, h->name, r->e) || !h->check || !r->machine_read)
         return;
     fault = h->check(out->params, r->s->machine.ncstates);
     if (fault)

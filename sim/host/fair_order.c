@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#define GROUP_WEIGHT (64 * FAIR_NICE0) /* of a VM: parts of it stay fine enough */
+#define GROUP_SCALE 64 /* weight of a VM over that of a vCPU: parts of it stay fine enough */
 
 static struct fair_order_cpu *cpu_of(const struct pcpu *p)
 {
@@ -106,43 +106,47 @@ static int *runnable(struct hyp *h, int vm)
     return &cpu_of(&h->host->pcpu[0])->group[vm].runnable;
 }
 
-/* The part of its VM's weight that the group has: by runnable vCPUs, of which at least one is here. */
-static void weigh(struct hyp *h, struct pcpu *p, int vm, struct fair_order_group *g)
+/* The part of its VM's weight, which is that of one vCPU, that the group has: by runnable vCPUs, of which at
+ * least one is here. */
+static void weigh(struct hyp *h, struct pcpu *p, const struct vcpu *v, struct fair_order_group *g)
 {
-    const int64_t all = *runnable(h, vm), here = g->queue.nr;
-    const int64_t part = GROUP_WEIGHT * here / (all > here ? all : here);
+    const int64_t all = *runnable(h, v->vm), here = g->queue.nr;
+    const int64_t part = (int64_t)v->weight * GROUP_SCALE * here / (all > here ? all : here);
 
     fair_reweight(&cpu_of(p)->queue, &g->entity, part > 2 ? (uint32_t)part : 2);
 }
 
 /* A vCPU joined its VM's queue here. */
-static void group_gained(struct hyp *h, struct pcpu *p, int vm, struct fair_order_group *g)
+static void group_gained(struct hyp *h, struct pcpu *p, const struct vcpu *v,
+                         struct fair_order_group *g)
 {
-    ++*runnable(h, vm);
-    weigh(h, p, vm, g);
+    ++*runnable(h, v->vm);
+    weigh(h, p, v, g);
     if (!g->entity.queued || g->entity.delayed)
         fair_enqueue(&cpu_of(p)->queue, &g->entity, FAIR_WAKE);
 }
 
 /* One left it that was not the current one. */
-static void group_lost(struct hyp *h, struct pcpu *p, int vm, struct fair_order_group *g)
+static void group_lost(struct hyp *h, struct pcpu *p, const struct vcpu *v,
+                       struct fair_order_group *g)
 {
-    --*runnable(h, vm);
+    --*runnable(h, v->vm);
     if (g->queue.nr > 0)
-        weigh(h, p, vm, g);
+        weigh(h, p, v, g);
     else if (g->entity.queued && !g->entity.delayed)
         (void)fair_dequeue(&cpu_of(p)->queue, &g->entity, true);
 }
 
 /* The current one left it. */
-static void group_stopped(struct hyp *h, struct pcpu *p, int vm, struct fair_order_group *g)
+static void group_stopped(struct hyp *h, struct pcpu *p, const struct vcpu *v,
+                          struct fair_order_group *g)
 {
     struct fair_queue *q = &cpu_of(p)->queue;
 
-    --*runnable(h, vm);
+    --*runnable(h, v->vm);
     if (g->queue.nr > 0) {
         fair_put(q);
-        weigh(h, p, vm, g);
+        weigh(h, p, v, g);
     } else {
         (void)fair_dequeue(q, &g->entity, true);
     }
@@ -173,7 +177,7 @@ void fair_order_enqueue(struct hyp *h, struct pcpu *p, struct vcpu *v, enum enqu
     fair_enqueue(queue_of(p, v), &u->entity, fair_why[why]);
     u->on = p;
     if (g)
-        group_gained(h, p, v->vm, g);
+        group_gained(h, p, v, g);
 }
 
 void fair_order_dequeue(struct hyp *h, struct pcpu *p, struct vcpu *v, enum stop_why why)
@@ -184,7 +188,7 @@ void fair_order_dequeue(struct hyp *h, struct pcpu *p, struct vcpu *v, enum stop
     (void)charge(h, p);
     (void)fair_dequeue(queue_of(p, v), &unit_of(v)->entity, false);
     if (g)
-        group_lost(h, p, v->vm, g);
+        group_lost(h, p, v, g);
 }
 
 static ns_t slice_left(const struct fair_order_cpu *c, const struct fair_order_group *g)
@@ -226,7 +230,7 @@ bool fair_order_tick(struct hyp *h, struct pcpu *p, struct vcpu *curr)
 
     if (!g)
         return fair_tick(&c->queue);
-    weigh(h, p, curr->vm, g);
+    weigh(h, p, curr, g);
     over = fair_tick(&g->queue);
     return fair_tick(&c->queue) || over;
 }
@@ -252,7 +256,7 @@ void fair_order_stopping(struct hyp *h, struct pcpu *p, struct vcpu *v, struct h
         return;
     (void)fair_dequeue(queue_of(p, v), &unit_of(v)->entity, why == STOP_BLOCK);
     if (g)
-        group_stopped(h, p, v->vm, g);
+        group_stopped(h, p, v, g);
 }
 
 static bool prefer(const struct pcpu *p, const struct vcpu *v)

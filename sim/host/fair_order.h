@@ -5,7 +5,7 @@
  * queueing share them; what differs is the queue.
  *
  * With `vm-groups` each VM has a queue of its own on each pCPU, and these queues wait in the pCPU's by
- * weight: that of a VM is the same for all VMs, however many vCPUs they have, and is spread over the
+ * weight: that of a VM is its own (`weight`), however many vCPUs it has, and is spread over the
  * pCPUs as its runnable vCPUs are (Linux: a cgroup per VM, calc_group_shares; there by load averages,
  * here by counts, assumed). A yield concerns the VM's own queue only: alone there, a vCPU goes on.
  *

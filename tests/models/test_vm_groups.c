@@ -5,6 +5,7 @@
  */
 #include "fair/fair.h"
 #include "tests/models/host_world.h"
+#include "tests/support/run_text.h"
 
 static struct fair_conf grouped(bool yes)
 {
@@ -84,6 +85,26 @@ Test(vm_groups, weight_is_spread_as_the_vcpus_are)
                 (6.0 * NS_SEC),
             0.5, 0.01, "%s", both[p]->head.name);
         done(w, mask);
+    }
+}
+
+/* The weight in a scenario is the VM's, whether it has one vCPU or three. */
+Test(vm_groups, weight_is_the_vms_own)
+{
+    for (int i = 0; i < 2; i++) {
+        char text[1024];
+        struct run_values *v;
+
+        snprintf(text, sizeof(text),
+                 "machine: flat-8\nduration: 4s\nwarmup: 200ms\n"
+                 "host: {scheduler: {%s: {vm-groups: on}}, placement: float, tick: 250}\nvms:\n"
+                 "  - {name: three, vcpus: 3, pin: \"0\", workload: sysbench-cpu}\n"
+                 "  - {name: one, vcpus: 1, pin: \"0\", weight: 2048, workload: sysbench-cpu}\n",
+                 both[i]->head.name);
+        v = run_of_text(text, 1, NULL);
+        cr_expect_float_eq(metric_of(v, 2, METRIC_THROUGHPUT) / metric_of(v, 1, METRIC_THROUGHPUT),
+                           2, 0.05, "%s", both[i]->head.name);
+        run_values_free(v);
     }
 }
 

@@ -179,8 +179,7 @@ static void put_host(struct json *j, const struct scenario *s)
     for (int i = 0; i < s->host_ncstates; i++)
         json_string(j, NULL, s->machine.cstate[i].name);
     json_close(j);
-    json_string(j, "preempted",
-                s->preempted_rule == PREEMPTED_ANY ? "any-deschedule" : "runnable-only");
+    json_string(j, "preempted", preempted_rules[s->preempted_rule]);
     json_close(j);
 }
 

@@ -8,6 +8,11 @@
 static const char *const HOST_KEYS[] = {"scheduler", "placement", "io_cpu",
                                         "cstates",   "preempted", "wake"};
 
+const char *const preempted_rules[] = {[PREEMPTED_ANY] = "any-deschedule",
+                                       [PREEMPTED_RUNNABLE] = "runnable-only",
+                                       [PREEMPTED_NEVER] = "never",
+                                       [PREEMPTED_NEVER + 1] = NULL};
+
 static size_t count_names(const char *const *names)
 {
     size_t n = 0;
@@ -174,18 +179,17 @@ static void read_cstates(struct reader *r, const struct conf_node *n)
 
 static void read_preempted(struct reader *r, const struct conf_node *n)
 {
-    static const char *const NAMES[] = {
-        [PREEMPTED_ANY] = "any-deschedule", [PREEMPTED_RUNNABLE] = "runnable-only"};
     const char *name = conf_str(n, r->e);
+    const size_t known = count_names(preempted_rules);
 
-    for (int i = 0; name && i < 2; i++) {
-        if (strcmp(NAMES[i], name) == 0) {
-            r->s->preempted_rule = i;
+    for (size_t i = 0; name && i < known; i++) {
+        if (strcmp(preempted_rules[i], name) == 0) {
+            r->s->preempted_rule = (int)i;
             return;
         }
     }
     if (name)
-        parts_unknown(r->e, n, "preempted rule", name, NAMES, 2);
+        parts_unknown(r->e, n, "preempted rule", name, preempted_rules, known);
 }
 
 static void read_channel(struct reader *r)

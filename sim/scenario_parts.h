@@ -41,6 +41,9 @@ int machine_npcpus(const struct machine *m);
 /* scenario_cstates.c: the table called n->text. False with an error that names the nearest. */
 bool cstates_by_name(struct machine *m, const struct conf_node *n, struct conf_errors *e);
 
+/* By enum preempted_rule; ends with NULL. */
+extern const char *const preempted_rules[];
+
 /* scenario_host.c: host, pool, channel. After the machine. */
 void scenario_read_host(struct reader *r);
 

@@ -326,8 +326,10 @@ void channel_map(struct channel_end *e, int vcpu, int pcpu, int group)
 
 void channel_publish_vcpu(struct channel_end *e, int vcpu, bool on_pcpu, bool runnable)
 {
-    bool preempted = !on_pcpu && (e->rule == PREEMPTED_ANY || runnable);
+    const bool preempted = !on_pcpu && (e->rule == PREEMPTED_ANY || runnable);
 
+    if (e->rule == PREEMPTED_NEVER)
+        return;
     cell_write(e->channel, &host_rows(e, vcpu)->run, preempted);
 }
 
@@ -381,6 +383,8 @@ bool channel_preempted(struct channel_end *e, int vcpu)
 {
     const struct rows *r = guest_rows(e, vcpu, FACT_PREEMPTED, "preempted");
 
+    if (e->rule == PREEMPTED_NEVER)
+        return false;
     e->reads.preempted++;
     return read_cell(e, &r->run) != 0;
 }

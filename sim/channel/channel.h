@@ -36,7 +36,8 @@ enum degree { DEGREE_LOW, DEGREE_HIGH };
 enum preempted_rule {
     PREEMPTED_ANY, /* off the pCPU for any reason, idle included: x86 before 5.19, openEuler arm64
                     */
-    PREEMPTED_RUNNABLE /* descheduled while still runnable: x86 from 5.19 */
+    PREEMPTED_RUNNABLE, /* descheduled while still runnable: x86 from 5.19 */
+    PREEMPTED_NEVER     /* no such flag, the guest's test is a constant: mainline arm64 */
 };
 
 enum need { NEED_NONE, NEED_LOCK, NEED_IRQ, NEED_LATENCY };
@@ -99,7 +100,7 @@ void channel_publish_steal(struct channel_end *e, int vcpu, ns_t steal);
 void channel_publish_hint(struct channel_end *e, int vcpu, int hint);
 
 /* -- read by the guest (each read counts as one row of its kind, for pricing) -- */
-bool channel_preempted(struct channel_end *e, int vcpu);
+bool channel_preempted(struct channel_end *e, int vcpu); /* PREEMPTED_NEVER: reads no row */
 enum degree channel_degree(struct channel_end *e, int vcpu);
 bool channel_pcpu_idle(struct channel_end *e, int vcpu);
 int channel_group(struct channel_end *e, int vcpu);

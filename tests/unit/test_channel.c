@@ -68,20 +68,23 @@ Test(channel, degree_and_idle_follow_the_map)
     channel_free(channel);
 }
 
-Test(channel, preempted_by_both_rules)
+Test(channel, preempted_by_each_rule)
 {
-    for (int rule = PREEMPTED_ANY; rule <= PREEMPTED_RUNNABLE; rule++) {
+    for (int rule = PREEMPTED_ANY; rule <= PREEMPTED_NEVER; rule++) {
         struct channel_end *e = begin(0, FACT_PREEMPTED, (enum preempted_rule)rule, NULL);
+        const bool ever = rule != PREEMPTED_NEVER;
+
         cr_expect_not(channel_preempted(e, 0), "never ran");
         channel_publish_vcpu(e, 0, true, true);
         cr_expect_not(channel_preempted(e, 0));
         channel_publish_vcpu(e, 0, false, true);
-        cr_expect(channel_preempted(e, 0));
+        cr_expect_eq(channel_preempted(e, 0), ever);
         channel_publish_vcpu(e, 0, true, true);
         cr_expect_not(channel_preempted(e, 0));
         channel_publish_vcpu(e, 0, false, false);
         cr_expect_eq(channel_preempted(e, 0), rule == PREEMPTED_ANY, "it has blocked");
         cr_expect_not(channel_preempted(e, 1), "another vCPU");
+        cr_expect_eq(channel_take_reads(e).preempted, ever ? 6 : 0, "a constant is no row");
         channel_free(channel);
     }
 }

@@ -13,7 +13,9 @@
  *  floor-steal  the proof of concept of the smoke tests (stealmon.c): of the CPUs after CPU 0
  *               the first floor(growth / time) are avoided, all others are not; no memory;
  *  two-sample   powerpc (November 2025): as governor, but from `high` on, twice in a row for one step, never
- *               fewer than `entitled` cores.
+ *               fewer than `entitled` cores;
+ *  told         the host chooses: as many cores as it lets the VM use (host.quota), all if it does not
+ *               say; the steal is not looked at. As vScale (EuroSys'16).
  * With `order: even` the cores leave evenly over the NUMA nodes, the last of the node that has most left,
  * and come back in the opposite order.
  *
@@ -33,7 +35,7 @@
 
 #include "available.h"
 
-enum mode { GOVERNOR, FLOOR_STEAL, TWO_SAMPLE };
+enum mode { GOVERNOR, FLOOR_STEAL, TWO_SAMPLE, TOLD };
 enum direction { NEITHER, HIGH, LOW };
 
 struct steal_governor_params {
@@ -55,14 +57,15 @@ struct governed {
 enum order { ORDER_LAST, ORDER_EVEN };
 
 static const char *const order_names[] = {"last", "even", NULL};
-static const char *const mode_names[] = {"governor", "floor-steal", "two-sample", NULL};
+static const char *const mode_names[] = {"governor", "floor-steal", "two-sample", "told", NULL};
 
 #define OFF(f) offsetof(struct steal_governor_params, f)
 static const struct param steal_governor_params[] = {
     {"mode", PARAM_ENUM, OFF(mode), "governor", 0, 0, mode_names, "which version",
-     "steal_governor.c v14; stealmon.c; powerpc patches of 2025-11"},
-    {"interval", PARAM_NS, OFF(interval), "1s", 100 * NS_MS, 100 * NS_SEC, NULL,
-     "between two samples of the steal", "steal_governor.c v14; also stealmon.c and powerpc"},
+     "steal_governor.c v14; stealmon.c; powerpc patches of 2025-11; vScale"},
+    {"interval", PARAM_NS, OFF(interval), "1s", NS_MS, 100 * NS_SEC, NULL,
+     "between two samples of the steal, or of what the host says",
+     "steal_governor.c v14, from 100ms; also stealmon.c and powerpc; vScale: 10ms"},
     {"high", PARAM_INT, OFF(high), "-1", -1, 100000, NULL,
      "steal, 1/100 %, above which a core leaves (two-sample: from which on); -1 = that of the mode",
      "steal_governor.c v14: 500; powerpc: 400"},
@@ -219,9 +222,21 @@ static void avoid_floor(struct guest *k, ns_t steal, ns_t time)
     avoid(k, 1, n < most ? (int)n : most, true);
 }
 
-static void steal_governor_timer(struct guest *k, uint64_t cookie)
+/* Up or down to as many cores as the host's word fills. */
+static void obey(struct guest *k, const struct steal_governor_params *p)
 {
-    const struct steal_governor_params *p = guest_policy_params(k);
+    const int told = guest_quota(k), all = ncores(k);
+    const int want = told > 0 ? (told + (int)p->threads - 1) / (int)p->threads : all;
+    int n = preferred_cores(k, -1);
+
+    for (; n > want; n--)
+        drop_core(k, 1);
+    for (; n < want && n < all; n++)
+        add_core(k);
+}
+
+static void judge(struct guest *k, const struct steal_governor_params *p)
+{
     struct steal_governor *s = guest_self(k);
     const ns_t now = guest_now(k), time = now - s->at, before = s->steal;
 
@@ -239,7 +254,17 @@ static void steal_governor_timer(struct guest *k, uint64_t cookie)
             avoid_floor(k, steal, time);
     }
     s->sampled = true;
-    guest_timer(k, 0, now + p->interval, cookie);
+}
+
+static void steal_governor_timer(struct guest *k, uint64_t cookie)
+{
+    const struct steal_governor_params *p = guest_policy_params(k);
+
+    if (p->mode == TOLD)
+        obey(k, p);
+    else
+        judge(k, p);
+    guest_timer(k, 0, guest_now(k) + p->interval, cookie);
 }
 
 static int steal_governor_init(struct guest *k)
@@ -309,7 +334,7 @@ const struct guest_ops guest_policy_steal_governor = {
             .self_size = sizeof(struct steal_governor),
             .cpu_size = sizeof(struct governed),
         },
-    .facts = FACT_STEAL | FACT_PREEMPTED,
+    .facts = FACT_STEAL | FACT_PREEMPTED | FACT_QUOTA,
     .init = steal_governor_init,
     .select = steal_governor_select,
     .timer = steal_governor_timer,

@@ -248,6 +248,11 @@ int guest_hint(struct guest *k, int cpu)
     return k->channel ? channel_hint(k->channel, cpu) : 0;
 }
 
+int guest_quota(struct guest *k)
+{
+    return k->channel ? channel_quota(k->channel) : 0;
+}
+
 void guest_count(struct guest *k, const char *name)
 {
     k->hooks->count(k->hook_arg, name);

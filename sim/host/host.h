@@ -145,7 +145,8 @@ struct host_conf {
     int64_t gather_limit;   /* stable vCPUs on one pCPU */
     ns_t shuffle;           /* every floating vCPU changes its place once in this time, 0 = none */
     int shuffle_scope;      /* enum placement_scope: how far away the other place may be */
-    ns_t newidle_min_idle;  /* no new-idle balancing on a pCPU that is idle for less on average */
+    ns_t quota;            /* every so often each VM is told how many vCPUs it may use, 0 = never */
+    ns_t newidle_min_idle; /* no new-idle balancing on a pCPU that is idle for less on average */
 };
 
 extern const struct param host_params[]; /* over struct host_conf */

@@ -104,6 +104,41 @@ Test(governor_order, a_task_falls_back_within_its_node)
     governed_free(w);
 }
 
+/* So many vCPUs, and what is preferred after the next look. */
+static void expect_told(struct governed_world *w, int told, const char *want)
+{
+    channel_publish_quota(w->end, told);
+    sample(w);
+    cr_expect_str_eq(preferred(w), want, "told %d: %s, expected %s", told, preferred(w), want);
+}
+
+Test(governor_order, told_is_obeyed_at_once)
+{
+    struct governed_world *w = govern_n(6, "{mode: told, interval: 1ms}");
+
+    cr_expect_eq(next_sample(w) - w->e->now, NS_MS - 1);
+    much_steal(w);
+    expect_set(w, "++++++"); /* the host does not say, and steal is not looked at */
+    expect_told(w, 2, "++----");
+    expect_told(w, 5, "+++++-");
+    expect_told(w, 1, "+-----");
+    expect_told(w, 6, "++++++");
+    expect_told(w, 3, "+++---");
+    expect_told(w, 0, "++++++");
+    governed_free(w);
+    /* A core for a part of a core. */
+    w = govern_n(6, "{mode: told, threads-per-core: 2}");
+    expect_told(w, 3, "++++--");
+    expect_told(w, 2, "++----");
+    expect_told(w, 1, "++----");
+    expect_told(w, 6, "++++++");
+    governed_free(w);
+    w = govern_n(6, "{mode: told, order: even, nodes: 2}");
+    expect_told(w, 3, "++-+--");
+    expect_told(w, 4, "++-++-");
+    governed_free(w);
+}
+
 /* 1 is idle, but its vCPU is off its pCPU: with a wake-up from there it would be the first choice. */
 static void expect_no_preempted_choice(const struct guest_ops *policy)
 {

@@ -337,6 +337,31 @@ static int status_of_read(unsigned facts, unsigned fact, int vcpu)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+Test(channel, a_quota_belongs_to_the_vm)
+{
+    struct channel_end *e = begin(0, FACT_QUOTA, PREEMPTED_ANY, NULL);
+    struct channel_end *other =
+        channel_attach(channel, "other", FACT_QUOTA, 2, 1, PREEMPTED_ANY, NULL);
+
+    cr_expect_eq(channel_quota(e), 0, "not said");
+    channel_publish_quota(e, 3);
+    cr_expect_eq(channel_quota(e), 3);
+    cr_expect_eq(channel_quota(other), 0);
+    channel_publish_quota(other, 2);
+    channel_publish_quota(e, 4);
+    cr_expect(channel_quota(e) == 4 && channel_quota(other) == 2);
+    cr_expect_eq(channel_take_reads(e).other, 3, "each read is a row");
+    channel_free(channel);
+    e = begin(100, FACT_QUOTA, PREEMPTED_ANY, NULL);
+    engine.now = 1000;
+    channel_publish_quota(e, 2);
+    engine.now = 1099;
+    cr_expect_eq(channel_quota(e), 0);
+    engine.now = 1100;
+    cr_expect_eq(channel_quota(e), 2);
+    channel_free(channel);
+}
+
 Test(channel, what_was_not_declared_is_refused)
 {
     for (unsigned fact = FACT_PREEMPTED; fact <= FACT_ORACLE; fact <<= 1) {

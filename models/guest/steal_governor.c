@@ -109,6 +109,15 @@ static void avoid_core(struct guest *k, int core, bool yes)
     avoid(k, core * (int)p->threads, (int)p->threads, yes);
 }
 
+static void report(struct guest *k)
+{
+    int n = 0;
+
+    for (int c = 0; c < guest_ncpus(k); c++)
+        n += !avoided(k, c);
+    guest_report_usable(k, n);
+}
+
 static bool core_avoided(const struct guest *k, int core)
 {
     const struct steal_governor_params *p = guest_policy_params(k);
@@ -264,6 +273,7 @@ static void steal_governor_timer(struct guest *k, uint64_t cookie)
         obey(k, p);
     else
         judge(k, p);
+    report(k);
     guest_timer(k, 0, guest_now(k) + p->interval, cookie);
 }
 
@@ -271,6 +281,7 @@ static int steal_governor_init(struct guest *k)
 {
     const struct steal_governor_params *p = guest_policy_params(k);
 
+    report(k);
     guest_timer(k, 0, guest_now(k) + (ns_t)rng_below(guest_rng(k), (uint64_t)p->interval), 0);
     return 0;
 }

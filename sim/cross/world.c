@@ -304,6 +304,10 @@ static void set_trace(struct world *w, struct trace_sink *trace)
     w->host->trace = trace;
     for (int i = 0; i < w->nvms; i++)
         w->vm[i].guest->trace = trace;
+    /* What was reported before anybody listened. */
+    for (int i = 0; i < w->nvms; i++)
+        if (w->vm[i].guest->usable > 0)
+            trace_put(trace, w->engine->now, TRACE_USABLE, i, w->vm[i].guest->usable, 0);
 }
 
 int world_run(struct world *w, struct trace_sink *trace, char why[160])

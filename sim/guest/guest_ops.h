@@ -131,6 +131,8 @@ void guest_push(struct guest *k, int cpu, int to);
 /* Moves a queued (not current) task. False when it is not allowed there. */
 bool guest_migrate(struct guest *k, struct task *t, int to);
 void guest_timer(struct guest *k, int slot, ns_t at, uint64_t cookie);
+/* For the result: the policy uses n of the CPUs from now on, by a set of its own. */
+void guest_report_usable(struct guest *k, int n);
 void guest_count(struct guest *k, const char *name); /* a named fallback counter of the result */
 
 const char *guest_ops_check(const struct guest_ops *o, char buf[160]);

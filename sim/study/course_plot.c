@@ -53,7 +53,7 @@ static double largest(const struct course *c, enum course_value v, size_t *there
 
     *there = 0;
     for (size_t i = 0; i < c->n; i++) {
-        *there += isfinite(c->row[i].value[v]);
+        *there += isfinite(c->row[i].value[v]) ? 1 : 0;
         if (c->row[i].value[v] > most)
             most = c->row[i].value[v];
     }

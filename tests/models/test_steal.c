@@ -216,6 +216,8 @@ Test(steal, a_late_report_exceeds_all_time_and_is_acted_upon)
         if (w.usable[i].n < w.usable[i - 1].n && grown / (interval * 2 / 10000) > most)
             most = grown / (interval * 2 / 10000);
     }
+    /* What it uses at first is told, too. */
+    cr_expect(w.usable[0].at == 0 && w.usable[0].n == 2);
     cr_expect(w.nusable > 2 && most > 10000, "%d steps, a core was dropped at %lld / 100 %%",
               w.nusable, (long long)most);
 }

@@ -17,10 +17,10 @@ static const char *series(const char *rows)
 }
 
 static const char two[] = "0.1,a_{1},4.000,3.5,0.25,12000.5,\n"
-                          "0.1,\"b, `x`\",,0,0,0,\n"
+                          "0.1,\"b, \"\"`x`\"\"\",,0,0,0,\n"
                           "0.1,,,,,,1.500\n"
                           "0.2,a_{1},3,3,0,500,\n"
-                          "0.2,\"b, `x`\",,1,1.5,0,\n"
+                          "0.2,\"b, \"\"`x`\"\"\",,1,1.5,0,\n"
                           "0.2,,,,,,0\n";
 
 Test(plot_course, pictures_in_every_format)
@@ -44,12 +44,12 @@ Test(plot_course, pictures_in_every_format)
     }
     cr_assert(PLOT("steal-timeline", csv, "-o", fake_path("x.svg"), "--title", "<_t> 'x' ^2") == 0);
     expect_text(fake_path("x.svg"), "a_{1}", true);
-    expect_text(fake_path("x.svg"), "b, `x`", true);
+    expect_text(fake_path("x.svg"), "b, \"`x`\"", true);
     expect_text(fake_path("x.svg"), "&lt;_t> 'x' ^2", true);
     expect_text(fake_path("x.svg"), "operations per s (k)", true);
     expect_text(fake_path("x.svg"), "tandem.figure/1", true);
     /* One VM of them; it has no set, and that is said. */
-    cr_assert(PLOT("steal-timeline", csv, "-o", fake_path("x.svg"), "--filter", "vm=b, `x`",
+    cr_assert(PLOT("steal-timeline", csv, "-o", fake_path("x.svg"), "--filter", "vm=b, \"`x`\"",
                    "--size", "one") == 0);
     expect_text(fake_path("x.svg"), "a_{1}", false);
     expect_text(fake_path("x.svg"), "no data for preferred_vcpus", true);

@@ -20,7 +20,7 @@ void xvcpu_off_term(struct xvcpu *x)
     if (x->v->state == VCPU_READY)
         x->off_term = TERM_STEAL;
     else
-        x->off_term = x->g->busy ? TERM_UNSEEN : TERM_BLOCKED;
+        x->off_term = x->g->busy && !x->g->halted ? TERM_UNSEEN : TERM_BLOCKED;
     if (x->off_term != TERM_UNSEEN)
         x->unseen_since = -1;
     else if (x->unseen_since < 0)

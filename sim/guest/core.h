@@ -72,7 +72,9 @@ ns_t spread_draw(struct guest *k, const struct dist *d, int spread, struct rng *
 bool lock_take(struct task *t, struct lock *l, bool read); /* true: taken; else t spins or blocks */
 void lock_release(struct task *t, struct lock *l);
 void lock_spin_over(struct task *t); /* spin limit reached */
-void lock_resume(struct task *t);    /* t spins on: it is current and executes again */
+/* A waiter of a paravirt spinlock whose budget is spent: does it halt? */
+bool lock_halts(struct task *t);
+void lock_resume(struct task *t); /* t spins on: it is current and executes again */
 
 /* sync.c */
 bool barrier_arrive(struct task *t, struct barrier *b);

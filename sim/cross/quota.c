@@ -3,7 +3,7 @@
  * host.quota: every interval the host tells each VM how many vCPUs it may use.
  *
  * The pCPUs of the pool are divided max-min fairly by weight (of a VM: the sum of its vCPUs', which is how
- * the schedulers weigh them) over what the VMs wanted in the interval before. A VM that used nearly all that it
+ * the schedulers weigh them; or the same for each VM, as with vm-groups) over what the VMs wanted in the interval before. A VM that used nearly all that it
  * might is taken to want all its vCPUs: it was held back, and what it wants cannot be seen. One that used
  * less leaves the rest to the others, but it may always use its share: it can grow, and the others shrink an
  * interval later.
@@ -79,12 +79,13 @@ static void quota_due(struct engine *e, struct event *ev)
 {
     struct world *w = e->owner;
     const ns_t interval = w->host->conf.quota;
+    const bool per_vm = w->host->conf.quota_per == QUOTA_PER_VM;
 
     for (int i = 0; i < w->nvms; i++) {
         struct xvm *vm = &w->vm[i];
 
         xvm_wants(vm, 0);
-        w->quotas[i] = (struct quota){.weight = vm->weight,
+        w->quotas[i] = (struct quota){.weight = per_vm ? 1024 : vm->weight,
                                       .nvcpus = vm->nvcpus,
                                       .used = vm->wanted - vm->wanted_q,
                                       .may = vm->quota};

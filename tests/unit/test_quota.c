@@ -151,6 +151,31 @@ Test(quota, follows_what_the_vms_want)
         cr_expect_eq(told[i], 0);
 }
 
+/* 4 pCPUs for a listener with 4 vCPUs beside one with 12. */
+static int told_beside_12(const char *per)
+{
+    char text[1024], why[200];
+
+    if (!registry_find(POLICY_GUEST, "t-listener"))
+        cr_assert_null(registry_add(POLICY_GUEST, &listener, why));
+    ntold = 0;
+    snprintf(text, sizeof(text),
+             "machine: {base: flat-8, topology: {sockets: 1, nodes: 1, groups: 1, cores: 4, "
+             "threads: 1}}\nduration: 100ms\nallow_cold: true\n"
+             "host: {scheduler: eevdf, quota: 10ms, quota-per: %s}\nvms:\n"
+             "  - {name: l, vcpus: 4, guest: {policy: t-listener}, workload: cpu-bound}\n"
+             "  - {name: n, vcpus: 12, workload: cpu-bound}\n",
+             per);
+    run_values_free(run_of_text(text, 1, NULL));
+    return told_by(50 * NS_MS);
+}
+
+Test(quota, shares_by_vcpus_or_vms)
+{
+    cr_expect_eq(told_beside_12("vcpu"), 1);
+    cr_expect_eq(told_beside_12("vm"), 2);
+}
+
 Test(quota, comes_late_through_a_slow_channel)
 {
     run_beside("10ms", "5ms");

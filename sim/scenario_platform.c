@@ -11,8 +11,11 @@
 
 #include "scenario_parts.h"
 
-static const char *const RULES[] = {
-    [PREEMPTED_ANY] = "any-deschedule", [PREEMPTED_RUNNABLE] = "runnable-only"};
+#define NRULES 3
+
+static const char *const RULES[NRULES] = {[PREEMPTED_ANY] = "any-deschedule",
+                                          [PREEMPTED_RUNNABLE] = "runnable-only",
+                                          [PREEMPTED_NEVER] = "never"};
 
 const char *preempted_name(int rule)
 {
@@ -23,14 +26,14 @@ void preempted_read(const struct conf_node *n, int *rule, struct conf_errors *e)
 {
     const char *name = conf_str(n, e);
 
-    for (int i = 0; name && i < 2; i++) {
+    for (int i = 0; name && i < NRULES; i++) {
         if (strcmp(RULES[i], name) == 0) {
             *rule = i;
             return;
         }
     }
     if (name)
-        parts_unknown(e, n, "preempted rule", name, RULES, 2);
+        parts_unknown(e, n, "preempted rule", name, RULES, NRULES);
 }
 
 struct platform_default *platform_find(const struct platform *f, const struct policy_head *h,

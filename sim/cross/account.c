@@ -51,6 +51,8 @@ void xvcpu_recount(struct xvcpu *x)
 
     if (at == x->counted_at)
         return;
+    if ((at < 0) != (x->counted_at < 0))
+        xvm_wants(x->vm, at < 0 ? -1 : 1);
     if (x->counted_at >= 0)
         x->world->pcpu[x->counted_at].wanting--;
     if (at >= 0)

@@ -40,6 +40,7 @@ void task_exit(struct task *t);
 void task_begin(struct task *t); /* the policy's task_init and task_fini */
 void task_end(struct task *t);
 void guest_areas(struct guest *k);
+void guest_usable_area(struct guest *k);
 void task_state_time(struct task *t, enum task_term term);
 void gcpu_tick_init(struct gcpu *g);
 void gcpu_tick_start(struct gcpu *g);

@@ -454,6 +454,7 @@ static void settle_task(struct task *t)
 void guest_settle(struct guest *k)
 {
     guest_areas(k);
+    guest_usable_area(k);
     for (int i = 0; i < k->ncpus; i++)
         gcpu_flush(&k->cpu[i]);
     for (int i = 0; i < k->ntasks; i++)

@@ -276,6 +276,7 @@ struct guest_stats {
     __extension__ unsigned __int128 stack_area, run_area; /* the sums above x time */
     __extension__ unsigned __int128 spread_area;          /* CPUs with a runnable task x time */
     ns_t spread_time;                                     /* time with any runnable task */
+    ns_t usable_area, usable_time; /* CPUs that the policy uses x time; time with such a set */
 };
 
 struct guest {
@@ -311,6 +312,8 @@ struct guest {
     int nr_overloaded;
     int nr_busy_cpus; /* with a runnable task */
     ns_t spread_since;
+    int usable; /* CPUs that the policy uses, as it reported; 0 = it keeps no such set */
+    ns_t usable_since;
     int examined;           /* run queues looked at in this selection */
     ns_t next_nohz;         /* no idle CPU is kicked for balancing before */
     int run_sum, stack_sum; /* runnable tasks; of these, behind another task of their CPU */

@@ -37,7 +37,9 @@ struct run {
     struct engine *engine;
     struct topology *topo;
     struct world *world;
-    struct cpumask **mask; /* [npcpus] single pCPUs, [npcpus] the pool, then one per VM group */
+    /* [npcpus] single pCPUs, the pool, one per VM group, then [nodes] for each group. Those of single pCPUs
+     * and of nodes when they are first asked for. */
+    struct cpumask **mask;
     const struct cpumask **allowed;
     int nmasks;
     int *pinned; /* pCPU of each vCPU under pinned placement */
@@ -62,14 +64,16 @@ static int make_masks(struct run *r)
     const int n = r->topo->npcpus;
     int64_t most = 0;
 
-    r->nmasks = n + 1 + s->nvms;
+    const int eager = n + 1 + s->nvms;
+
+    r->nmasks = eager + s->nvms * r->topo->count[LEVEL_NODE];
     r->mask = calloc((size_t)r->nmasks, sizeof(*r->mask));
     for (int i = 0; i < s->nvms; i++)
         most = s->vm[i].vcpus > most ? s->vm[i].vcpus : most;
     r->allowed = calloc((size_t)most + 1, sizeof(*r->allowed));
     if (!r->mask || !r->allowed)
         return -1;
-    for (int i = n; i < r->nmasks; i++) {
+    for (int i = n; i < eager; i++) {
         r->mask[i] = cpumask_new(n);
         if (!r->mask[i])
             return -1;
@@ -93,12 +97,30 @@ static const struct cpumask *single(struct run *r, int pcpu)
     return r->mask[pcpu];
 }
 
+/* The part of `all` in the node where this vCPU of a VM with NUMA nodes belongs. */
+static const struct cpumask *in_node(struct run *r, int group, int vcpu, const struct cpumask *all)
+{
+    const struct vm_spec *v = &r->s->vm[group];
+    const int nodes = r->topo->count[LEVEL_NODE], node = (int)(vcpu * v->numa / v->vcpus);
+    struct cpumask **m = &r->mask[r->topo->npcpus + 1 + r->s->nvms + group * nodes + node];
+
+    if (*m)
+        return *m;
+    *m = cpumask_new(r->topo->npcpus);
+    for (int p = 0; *m && p < r->topo->npcpus; p++)
+        if (r->topo->of[LEVEL_NODE][p] == node && cpumask_test(all, p))
+            cpumask_set(*m, p);
+    return *m;
+}
+
 static const struct cpumask *mask_of(struct run *r, int group, int vcpu)
 {
     const struct scenario *s = r->s;
     const struct vm_spec *v = &s->vm[group];
     const int n = r->topo->npcpus;
 
+    if (v->numa > 1)
+        return in_node(r, group, vcpu, v->pin ? r->mask[n + 1 + group] : r->mask[n]);
     if (v->pin)
         return v->pin_one ? single(r, v->pin[(size_t)vcpu % v->npin]) : r->mask[n + 1 + group];
     if (s->placement == PLACE_PINNED)

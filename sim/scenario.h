@@ -63,6 +63,7 @@ struct vm_spec {
     size_t npin;
     bool pin_one; /* vCPU i of each VM on pin[i mod npin] alone (placement: pinned, or pin with as
                    * many entries as vCPUs); else each vCPU may use the whole list */
+    int64_t numa; /* above 1: its vCPUs in so many equal blocks, block i on pCPUs of node i alone */
     uint32_t weight;
     ns_t start; /* VM k of the group starts at start + k * stagger */
     ns_t stagger;

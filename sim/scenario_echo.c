@@ -220,6 +220,8 @@ static void put_vm(struct json *j, const struct vm_spec *vm, const struct vm_not
     json_string(j, "role", vm->role == ROLE_MEASURED ? "measured" : "background");
     if (vm->pin)
         put_pcpus(j, "pin", vm->pin, vm->npin);
+    if (vm->numa > 1)
+        put_int(j, "numa", vm->numa);
     put_int(j, "count", vm->count);
     put_bool(j, "fill", vm->fill);
     put_int(j, "vcpus", vm->vcpus);

@@ -84,6 +84,41 @@ static void read_pin(struct reader *r, int i)
     vm->pin_one = r->s->placement == PLACE_PINNED || vm->npin == (size_t)vm->vcpus;
 }
 
+/* Has the VM a pCPU in this node that it may use? pCPUs are numbered by node, second threads behind. */
+static bool in_node(const struct scenario *s, const struct vm_spec *vm, int64_t node)
+{
+    const struct topology_conf *t = &s->machine.topo;
+    const int64_t cores = t->groups_per_node * t->cores_per_group;
+    const int64_t first_threads = cores * t->nodes_per_socket * t->sockets;
+    const int *list = vm->pin ? vm->pin : s->pool;
+    const size_t n = vm->pin ? vm->npin : s->npool;
+
+    for (size_t i = 0; i < n; i++)
+        if (list[i] % first_threads / cores == node)
+            return true;
+    return false;
+}
+
+static void read_numa(struct reader *r, int i)
+{
+    struct vm_spec *vm = &r->s->vm[i];
+    const struct conf_node *n = entry_key(r, i, "numa");
+
+    if (!n || !conf_int(n, 1, 1024, &vm->numa, r->e))
+        return;
+    if (vm->vcpus % vm->numa != 0)
+        conf_error(r->e, n, "%" PRId64 " vCPUs do not make %" PRId64 " equal NUMA nodes", vm->vcpus,
+                   vm->numa);
+    if (vm->pin_one || (!vm->pin && r->s->placement == PLACE_PINNED))
+        conf_error(r->e, n, "each vCPU is pinned already, numa has nothing to choose");
+    for (int64_t k = 0; k < vm->numa; k++) {
+        if (in_node(r->s, vm, k))
+            continue;
+        conf_error(r->e, n, "the VM may use no pCPU of node %" PRId64, k);
+        return;
+    }
+}
+
 static void read_guest(struct reader *r, int i)
 {
     static const char *const NAMES[] = {"policy"};
@@ -286,7 +321,7 @@ static void read_vm(struct reader *r, int i)
 {
     static const char *const NAMES[] = {"name",  "role",     "pin",   "count",   "fill",
                                         "vcpus", "weight",   "start", "stagger", "guest",
-                                        "idle",  "workload", "mix"};
+                                        "idle",  "workload", "mix",   "numa"};
 
     conf_only_keys(r->note[i].node, NAMES, sizeof(NAMES) / sizeof(NAMES[0]), "VM", r->e);
     r->s->vm[i] = (struct vm_spec){.count = 1, .vcpus = 1, .weight = 1024};
@@ -294,6 +329,7 @@ static void read_vm(struct reader *r, int i)
     read_role(r, i);
     read_size(r, i);
     read_pin(r, i);
+    read_numa(r, i);
     read_guest(r, i);
     read_times(r, i);
     read_workloads(r, i);

@@ -210,8 +210,8 @@ $(B)/install/tandem: $(filter-out $(PLACED:%.c=$(B)/%.o),$(OBJ)) $(PLACEDOBJ)
 
 install: $(B)/install/tandem ## install below PREFIX (default /usr/local), staged in DESTDIR
 	$(Q)install -D -m 755 $< '$(DESTDIR)$(PREFIX)/bin/tandem'
-	$(Q)for file in $(wildcard configs/*.yaml configs/*/*.yaml workloads/*.yaml plots/*.gp \
-		traces/samples/*); do \
+	$(Q)for file in $(wildcard configs/*.yaml configs/*/*.yaml configs/*/*.csv workloads/*.yaml \
+		plots/*.gp traces/samples/*); do \
 		install -D -m 644 $$file '$(DESTDIR)$(SHARE)'/$$file || exit; done
 
 clean: ## remove everything that was built

@@ -390,8 +390,9 @@ bool facts_label(const struct facts *f, struct dataset *d)
         if (row == f->nrows)
             continue;
         quantity_exact(f->row[row].ratio, ratio);
-        ok = cJSON_AddStringToObject(d->point[i].labels, "ratio", ratio) &&
-             cJSON_AddStringToObject(d->point[i].labels, "published", f->row[row].text[f->change]);
+        ok = cJSON_AddStringToObject(d->point[i].labels, FACTS_RATIO, ratio) &&
+             cJSON_AddStringToObject(d->point[i].labels, FACTS_PUBLISHED,
+                                     f->row[row].text[f->change]);
     }
     return ok;
 }

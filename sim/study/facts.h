@@ -35,6 +35,10 @@ struct facts_claim {
     bool calibrated;
 };
 
+/* The axes that points get from the facts. */
+#define FACTS_RATIO     "ratio"
+#define FACTS_PUBLISHED "published"
+
 struct facts_row {
     char **text;          /* per column, as published */
     double change, ratio; /* per cent; vCPUs sold per pCPU */
@@ -81,8 +85,7 @@ const char *facts_value(const struct facts *f, size_t row, size_t column);
 enum facts_side facts_side_of(const struct facts *f, size_t row);
 /* The row whose cell the point is, whatever its policy; `nrows` when there is none. */
 size_t facts_row_of(const struct facts *f, const struct data_point *p);
-/* Gives each point that is a published cell the axes `ratio` and `published`. False without memory.
- */
+/* Gives each point that is a published cell these axes. False without memory. */
 bool facts_label(const struct facts *f, struct dataset *d);
 
 #endif

@@ -48,8 +48,8 @@ struct score_verdict {
 struct scoreboard {
     const struct facts *facts;
     struct score_cell *cell; /* per row of the facts */
-    size_t nthere, nalike; /* cells; those of several runs without any spread, hence interval */
-    int least_n, most_n; /* pairs behind a cell */
+    size_t nthere, nalike;   /* cells; those of several runs without any spread, hence interval */
+    int least_n, most_n;     /* pairs behind a cell */
     struct score_line *line;
     size_t nlines;
     struct score_verdict *verdict; /* per claim */

@@ -17,7 +17,7 @@ do for [f = 1:NFACET] {
         # Values outside of the ranges of the panel before would not count.
         unset logscale; set autoscale
         stats $data index FIRST:LAST using (percent($2) - half($3)):(percent($2) + half($3)) nooutput name 'S_'
-        stats $data index FIRST:LAST using 5 nooutput name 'P_'
+        stats $data index FIRST:LAST using ($5 == $5 ? $5 : 0) nooutput name 'P_'
         LOW = (S_min_x < LOW ? S_min_x : LOW); LOW = (P_min < LOW ? P_min : LOW)
         HIGH = (S_max_y > HIGH ? S_max_y : HIGH); HIGH = (P_max > HIGH ? P_max : HIGH)
     }

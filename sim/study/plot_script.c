@@ -382,7 +382,7 @@ static void put_data(FILE *out, const struct plot_grid *g, const struct plot_req
         put_number(out, g->cell[i].sum.mean / scale);
         put_number(out, g->cell[i].sum.ci95 / scale);
         fprintf(out, " %zu", s + 1);
-        if (g->published)
+        if (g->published || r->figure->facts)
             put_number(out, g->cell[i].published);
         fputc('\n', out);
         if (x + 1 == g->x.n)

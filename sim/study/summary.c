@@ -86,6 +86,15 @@ static void fill_line(struct text_grid *g, size_t line, const struct data_point 
     }
 }
 
+static size_t points_there(const struct study *st)
+{
+    size_t n = 0;
+
+    for (size_t p = 0; p < st->npoints; p++)
+        n += !st->point[p].left_out;
+    return n;
+}
+
 int summary_write(FILE *out, const struct sweep *s, const struct study *st, const struct dataset *d)
 {
     const struct metric **list = calloc(s->nmetrics + NDEFAULT, sizeof(*list));
@@ -95,7 +104,7 @@ int summary_write(FILE *out, const struct sweep *s, const struct study *st, cons
     if (!list)
         return -1;
     n = choose(s, d, list);
-    if (!text_grid_new(&g, s->naxes + 1 + 2 * n, s->npoints + 1, s->naxes)) {
+    if (!text_grid_new(&g, s->naxes + 1 + 2 * n, points_there(st) + 1, s->naxes)) {
         free(list);
         return -1;
     }
@@ -106,10 +115,12 @@ int summary_write(FILE *out, const struct sweep *s, const struct study *st, cons
         text_grid_set(&g, 0, s->naxes + 1 + 2 * m, list[m]->key);
         text_grid_set(&g, 0, s->naxes + 2 + 2 * m, "+-95 %");
     }
-    for (size_t p = 0; p < s->npoints; p++) {
+    for (size_t p = 0, line = 1; p < s->npoints; p++) {
+        if (st->point[p].left_out)
+            continue;
         for (size_t i = 0; i < s->naxes; i++)
-            text_grid_set(&g, p + 1, i, sweep_label(s, p, i));
-        fill_line(&g, p + 1, find_point(d, st, p), list, n, st->point[p].nfailed);
+            text_grid_set(&g, line, i, sweep_label(s, p, i));
+        fill_line(&g, line++, find_point(d, st, p), list, n, st->point[p].nfailed);
     }
     free(list);
     return text_grid_put(&g, out);
@@ -119,20 +130,23 @@ int summary_write_points(FILE *out, const struct sweep *s, const struct study *s
 {
     struct text_grid g;
 
-    if (!text_grid_new(&g, s->naxes + 2, s->npoints + 1, s->naxes + 2))
+    if (!text_grid_new(&g, s->naxes + 2, points_there(st) + 1, s->naxes + 2))
         return -1;
     text_grid_set(&g, 0, 0, "point");
     for (size_t i = 0; i < s->naxes; i++)
         text_grid_set(&g, 0, i + 1, s->axis[i].path);
     text_grid_set(&g, 0, s->naxes + 1, "scenario");
-    for (size_t p = 0; p < s->npoints; p++) {
+    for (size_t p = 0, line = 0; p < s->npoints; p++) {
         char number[24];
 
+        if (st->point[p].left_out)
+            continue;
+        line++;
         snprintf(number, sizeof(number), "%zu", p);
-        text_grid_set(&g, p + 1, 0, number);
+        text_grid_set(&g, line, 0, number);
         for (size_t i = 0; i < s->naxes; i++)
-            text_grid_set(&g, p + 1, i + 1, sweep_label(s, p, i));
-        text_grid_set(&g, p + 1, s->naxes + 1, st->point[p].row.hash);
+            text_grid_set(&g, line, i + 1, sweep_label(s, p, i));
+        text_grid_set(&g, line, s->naxes + 1, st->point[p].row.hash);
     }
     return text_grid_put(&g, out);
 }

@@ -16,7 +16,7 @@ quiet() { # quiet NAME WANT COMMAND...: stdout to $dir/out, stderr to $dir/err
 quiet "--help" 0 "$TANDEM" --help
 [ -s "$dir/out" ] && [ ! -s "$dir/err" ] || fail "--help: prints nothing, or on stderr"
 commands=$(sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p' "$dir/out" | grep -vx tandem)
-for wanted in run sweep merge export plot trace check list; do
+for wanted in run sweep merge export plot validate trace check list; do
     echo "$commands" | grep -qx $wanted || fail "--help does not name '$wanted'"
 done
 grep -q '^exit status:' "$dir/out" || fail "--help does not tell the exit statuses"

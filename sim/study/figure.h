@@ -25,6 +25,7 @@ struct figure {
     const char *x, *series,
         *facet;                /* alternatives, split by '|'; NULL: the next axis of the data */
     bool needs_x;              /* no figure without an axis like `x` */
+    bool needs_series;         /* an axis like `series` is it, even where x alone tells all apart */
     bool joins_facet;          /* axes that are left over become part of the facet */
     bool logx, logy;           /* logx: where the x axis has numbers */
     const char *metric;        /* split by '|': a panel each, in a stack its parts and then their

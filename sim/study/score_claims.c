@@ -116,8 +116,10 @@ static void judge_trend(const struct scoreboard *b, const struct facts_claim *c,
             if (!one_pair(f, c, i, k))
                 continue;
             pairs++;
-            there += isfinite(more);
-            good += isfinite(more) && way * more > 0;
+            if (isfinite(more)) {
+                there++;
+                good += way * more > 0;
+            }
             published += way * (f->row[k].change - f->row[i].change) > 0;
         }
     if (there < pairs || pairs == 0)

@@ -20,7 +20,9 @@ static const char description[] =
 
 static const char *const policies[] = {"bare", "other", "third"};
 
-/* Three shapes of two benchmarks under three policies, two runs of each. */
+static int runs = 2;
+
+/* Three shapes of two benchmarks under three policies. */
 static void made_store(void)
 {
     static const char *const shape[][2] = {{"2", "8"}, {"4", "4"}, {"2", "2"}};
@@ -37,7 +39,7 @@ static void made_store(void)
         cJSON_AddStringToObject(o, "vms.vm.vcpus", shape[i / 3 % 3][1]);
         cJSON_AddStringToObject(o, "vms.vm.guest.policy", policies[i % 3]);
         put_point(s, o, i, hash);
-        for (int k = 0; k < 2; k++) {
+        for (int k = 0; k < runs; k++) {
             struct run_values *v = new_run(k);
 
             *run_value(v, 0, METRIC_THROUGHPUT) = 100 * (k + 1) * (1 + 0.25 * (i % 3));
@@ -102,6 +104,20 @@ Test(plot_smoke, the_facts_choose_the_policies_unless_the_command_does)
     draw("smoke", "--filter", "policy=third");
     expect_text(fake_path("made.csv"), "\"a\",\"2\",\"0.5\",1.5,0,2,-3\n", true);
     expect_text(fake_path("made.csv"), ",1.25,", false);
+}
+
+Test(plot_smoke, single_runs_have_no_intervals)
+{
+    runs = 1;
+    draw("smoke", NULL, NULL);
+    expect_text(fake_path("made.csv"), "\"b\",\"4\",\"2\",1.25,,1,-2\n", true);
+    expect_text(fake_path("made.svg"), ">single runs, no intervals<", true);
+}
+
+Test(plot_smoke, single_runs_stand_in_the_scatter)
+{
+    runs = 1;
+    draw("smoke-scatter", NULL, NULL);
 }
 
 Test(plot_smoke, published_values_are_an_axis)

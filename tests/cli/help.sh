@@ -82,7 +82,7 @@ quiet "list polices" 2 "$TANDEM" list polices
 quiet "list with two kinds" 2 "$TANDEM" list policies machines
 ok "unknown kinds are refused with a hint"
 
-for f in configs/*.yaml configs/machines/*.yaml workloads/*.yaml; do
+for f in configs/*.yaml configs/machines/*.yaml configs/published/*.yaml workloads/*.yaml; do
     quiet "check $f" 0 "$TANDEM" check "$f"
     grep -q "^$f: ." "$dir/out" || fail "check $f does not say what it is: $(cat "$dir/out")"
 done

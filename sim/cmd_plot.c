@@ -7,18 +7,23 @@
 
 #include "conf/conf.h"
 #include "study/commands.h"
+#include "study/course.h"
 #include "study/facts.h"
 #include "study/options.h"
 #include "study/plot.h"
+#include "study/plot_axes.h"
 
 static const char help[] =
     "usage: tandem plot FIGURE STORE.db|RESULT.json... -o FILE.(svg|pdf|png)\n"
+    "       tandem plot steal-timeline SERIES.csv -o FILE [--filter vm=NAME] [--title T] [--size "
+    "S]\n"
     "\n"
     "Draws a figure ('tandem list figures' names them). Axes are named by the paths of the sweep, "
     "or\n"
     "their ends, or any key of the scenario, or 'file'; left out, they are taken in the order of "
     "the\n"
-    "sweep. PATH,PATH makes one axis of two.\n"
+    "sweep. PATH,PATH makes one axis of two. steal-timeline draws what 'tandem run --series' "
+    "wrote.\n"
     "\n"
     "  -o, --output FILE        the picture\n"
     "      --x PATH             the horizontal axis\n"
@@ -66,8 +71,9 @@ struct command {
 
 static bool read_figure(struct command *c)
 {
-    const char *names[64];
+    const char *names[65];
     const char *near;
+    size_t n = 0;
 
     if (c->opt.noperands < 2) {
         options_error(&c->opt, "needs a figure and one or more stores or result files");
@@ -76,9 +82,12 @@ static bool read_figure(struct command *c)
     c->request.figure = figure_find(c->opt.operand[0]);
     if (c->request.figure)
         return true;
-    for (size_t i = 0; i < nfigures && i < 64; i++)
-        names[i] = figures[i].name;
-    near = conf_nearest(c->opt.operand[0], names, nfigures < 64 ? nfigures : 64);
+    while (n < nfigures && n < 64) {
+        names[n] = figures[n].name;
+        n++;
+    }
+    names[n++] = COURSE_FIGURE;
+    near = conf_nearest(c->opt.operand[0], names, n);
     options_error(&c->opt, "unknown figure '%s'%s%s%s", c->opt.operand[0],
                   near ? "; did you mean '" : "; 'tandem list figures' names them",
                   near ? near : "", near ? "'?" : "");
@@ -130,13 +139,11 @@ static bool read_filters(struct command *c)
     return c->filter != NULL;
 }
 
-static bool read_options(struct command *c)
+/* Those of every figure. */
+static bool read_common(struct command *c)
 {
     static const char *const sizes[] = {"one", "two", NULL};
-    struct plot_request *r = &c->request;
 
-    if (!read_figure(c) || !read_metric(c) || !read_filters(c))
-        return false;
     c->output = option_text(&c->opt, "output", NULL);
     if (!c->output) {
         options_error(&c->opt, "needs -o FILE.svg, FILE.pdf or FILE.png");
@@ -147,6 +154,16 @@ static bool read_options(struct command *c)
         options_error(&c->opt, "'%s' must end in .svg, .pdf or .png", c->output);
         return false;
     }
+    c->size = option_choice(&c->opt, "size", sizes, -2);
+    return c->size != -1;
+}
+
+static bool read_options(struct command *c)
+{
+    struct plot_request *r = &c->request;
+
+    if (!read_figure(c) || !read_metric(c) || !read_filters(c) || !read_common(c))
+        return false;
     r->x = option_text(&c->opt, "x", NULL);
     r->series = option_text(&c->opt, "series", NULL);
     r->facet = option_text(&c->opt, "facet", NULL);
@@ -157,8 +174,7 @@ static bool read_options(struct command *c)
     r->ylabel = option_text(&c->opt, "ylabel", NULL);
     r->logx = option_flag(&c->opt, "logx");
     r->logy = option_flag(&c->opt, "logy");
-    c->size = option_choice(&c->opt, "size", sizes, -2);
-    return c->size != -1;
+    return true;
 }
 
 static int fail(const struct command *c, const struct store_error *err)
@@ -213,22 +229,22 @@ static char *make_script(const struct command *c, const char *folder)
     return script;
 }
 
-static int draw(struct command *c)
+static int no_template(const struct command *c, const char *name)
+{
+    options_error(&c->opt, "no template plots/%s: set TANDEM_HOME to the folder that has it", name);
+    return 3;
+}
+
+/* Draws the script, which is freed, as is the origin. Both may be NULL: no memory. */
+static int draw_script(struct command *c, char *script, char *origin)
 {
     const char *script_file = option_text(&c->opt, "script", NULL);
     struct store_error err = {0};
-    char buf[4096];
-    const char *folder = plot_folder(figure_template(c->request.figure), buf, sizeof(buf));
-    char *script = folder ? make_script(c, folder) : NULL;
-    char *origin = picture_origin(&c->grid, &c->request, &c->data);
     char *picture = NULL;
     size_t size = 0;
     int status = 3;
 
-    if (!folder)
-        options_error(&c->opt, "no template plots/%s: set TANDEM_HOME to the folder that has it",
-                      figure_template(c->request.figure));
-    else if (!script || !origin)
+    if (!script || !origin)
         options_error(&c->opt, "out of memory");
     else if (script_file && write_script(c, script_file, script) != 0)
         status = 3;
@@ -242,6 +258,17 @@ static int draw(struct command *c)
     free(origin);
     free(script);
     return status;
+}
+
+static int draw(struct command *c)
+{
+    const char *template = figure_template(c->request.figure);
+    char buf[4096];
+    const char *folder = plot_folder(template, buf, sizeof(buf));
+
+    if (!folder)
+        return no_template(c, template);
+    return draw_script(c, make_script(c, folder), picture_origin(&c->grid, &c->request, &c->data));
 }
 
 /* What the options mean for this kind of figure, before anything is read. */
@@ -328,12 +355,101 @@ static bool positive_x(const struct plot_axis *x)
     return x->numeric && x->number[0] >= 0 && x->number[x->n - 1] > 0;
 }
 
+/* -- steal-timeline, which has no grid -- */
+
+static bool course_options(struct command *c)
+{
+    static const char *const known[] = {"output", "filter", "title", "size", "script"};
+    size_t k;
+
+    for (size_t i = 0; i < c->opt.ngiven; i++) {
+        const char *name = c->opt.given[i].spec->name;
+
+        for (k = 0; k < 5 && strcmp(known[k], name) != 0; k++)
+            continue;
+        if (k == 5) {
+            options_error(&c->opt, "'--%s' is not for %s", name, COURSE_FIGURE);
+            return false;
+        }
+        if (strcmp(name, "filter") == 0 && strncmp(c->opt.given[i].value, "vm=", 3) != 0) {
+            options_error(&c->opt, "'--filter' is '%s', %s knows vm=NAME only",
+                          c->opt.given[i].value, COURSE_FIGURE);
+            return false;
+        }
+    }
+    if (c->opt.noperands == 2)
+        return read_common(c);
+    options_error(&c->opt, "%s needs one file of 'tandem run --series'", COURSE_FIGURE);
+    return false;
+}
+
+static int course_filter(const struct command *c, struct course *course, struct store_error *err)
+{
+    const char **vm = calloc(c->opt.ngiven + 1, sizeof(*vm));
+    size_t n = 0;
+    int bad;
+
+    if (!vm)
+        return plot_fail(err, 4, "out of memory");
+    for (size_t i = 0; i < c->opt.ngiven; i++)
+        if (strcmp(c->opt.given[i].spec->name, "filter") == 0)
+            vm[n++] = c->opt.given[i].value + strlen("vm=");
+    bad = n > 0 ? course_keep(course, vm, n, err) : 0;
+    free(vm);
+    if (!bad && course->nvms > COURSE_VMS)
+        return plot_fail(err, 2,
+                         "%zu VMs are too many for one figure: choose up to %d by --filter vm=NAME",
+                         course->nvms, COURSE_VMS);
+    return bad;
+}
+
+static char *course_text(const struct command *c, const struct course *course, const char *folder)
+{
+    char *script = NULL;
+    size_t size;
+    FILE *out = open_memstream(&script, &size);
+    int failed;
+
+    if (!out)
+        return NULL;
+    failed = course_script(out, course, option_text(&c->opt, "title", NULL), c->size != 0,
+                           (enum picture_format)c->format, folder);
+    if (fclose(out) == 0 && !failed)
+        return script;
+    free(script);
+    return NULL;
+}
+
+static int plot_course(struct command *c)
+{
+    struct course course = {0};
+    struct store_error err = {0};
+    char buf[4096];
+    const char *folder = plot_folder(COURSE_TEMPLATE, buf, sizeof(buf));
+    int status;
+
+    if (!course_options(c))
+        return 2;
+    if (!folder)
+        return no_template(c, COURSE_TEMPLATE);
+    if (course_read(&course, c->opt.operand[1], &err) || course_filter(c, &course, &err))
+        status = fail(c, &err);
+    else
+        status = draw_script(
+            c, course_text(c, &course, folder),
+            strdup("{\"schema\":\"tandem.figure/1\",\"figure\":\"" COURSE_FIGURE "\"}"));
+    course_free(&course);
+    return status;
+}
+
 static int plot(struct command *c)
 {
     const char *data_file = option_text(&c->opt, "data", NULL);
     struct store_error err = {0};
     int status = 0;
 
+    if (c->opt.noperands > 0 && strcmp(c->opt.operand[0], COURSE_FIGURE) == 0)
+        return plot_course(c);
     if (!read_options(c) || !suits_kind(c))
         return 2;
     for (size_t i = 1; i < c->opt.noperands; i++)

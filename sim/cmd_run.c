@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "record.h"
 #include "run.h"
 #include "study/options.h"
 #include "study/outfile.h"
@@ -13,7 +14,7 @@
 
 static const char help[] =
     "usage: tandem run SCENARIO [-s KEY=VALUE]... [--seed N] [--reps N] [-j N] [-o FILE]\n"
-    "                  [--format table|json|csv]\n"
+    "                  [--format table|json|csv] [--timeline FILE] [--series FILE.csv]\n"
     "\n"
     "Runs the replications of a scenario and prints their result.\n"
     "\n"
@@ -23,17 +24,25 @@ static const char help[] =
     "  -j, --jobs N         processes (default 1); the result does not depend on it\n"
     "  -o, --output FILE    write there instead of to stdout\n"
     "  -f, --format F       table (default), json (schema tandem.result/1) or csv\n"
+    "      --timeline FILE  the first replication for ui.perfetto.dev or chrome://tracing (JSON)\n"
+    "      --series FILE    the first replication in steps (CSV): preferred and busy vCPUs, steal "
+    "and\n"
+    "                       throughput of each VM, idle pCPUs; 'tandem plot steal-timeline' draws "
+    "it\n"
+    "      --series-step T  length of a step (default 100ms)\n"
     "\n"
     "example: tandem run configs/quickstart.yaml --reps 5 -j 2 --format json -o result.json\n";
 
 static const struct option_spec spec[] = {
-    {"set", 's', true},    {"seed", 0, true},     {"reps", 0, true},    {"jobs", 'j', true},
-    {"output", 'o', true}, {"format", 'f', true}, {"help", 'h', false}, {NULL, 0, false}};
+    {"set", 's', true},       {"seed", 0, true},     {"reps", 0, true},     {"jobs", 'j', true},
+    {"output", 'o', true},    {"format", 'f', true}, {"timeline", 0, true}, {"series", 0, true},
+    {"series-step", 0, true}, {"help", 'h', false},  {NULL, 0, false}};
 
 static const char *const formats[] = {"table", "json", "csv", NULL};
 
 struct job {
     const struct scenario *s;
+    struct record *record; /* of the first replication */
     int64_t n, next;
     struct run_values **runs;
 };
@@ -57,11 +66,20 @@ static struct scenario *load(const struct options *o)
     return s;
 }
 
+static int replicate(const struct job *j, int64_t replication, struct run_values **v, char *error,
+                     size_t size)
+{
+    const struct run_watch watch = record_watch(j->record);
+    const bool records = replication == 0 && record_wanted(j->record);
+
+    return run_watched(j->s, j->s->seed, replication, records ? &watch : NULL, v, error, size);
+}
+
 static int pool_job_run(void *arg, struct pool_job job, char **text, char *error, size_t size)
 {
     const struct job *j = arg;
     struct run_values *v;
-    const int status = run_replication(j->s, j->s->seed, job.replication, &v, error, size);
+    const int status = replicate(j, job.replication, &v, error, size);
 
     if (status)
         return status;
@@ -118,7 +136,7 @@ static int run_all(struct job *j, int64_t workers)
         return status;
     }
     for (int64_t i = 0; i < j->n && !status; i++) {
-        status = run_replication(j->s, j->s->seed, i, &j->runs[i], error, sizeof(error));
+        status = replicate(j, i, &j->runs[i], error, sizeof(error));
         if (status)
             fprintf(stderr, "tandem run: replication %lld: %s\n", (long long)i, error);
     }
@@ -149,16 +167,23 @@ static int io_error(const char *name)
     return STATUS_IO;
 }
 
-/* The output is opened first: nobody waits for a result that cannot be written. */
+/* The outputs are opened first: nobody waits for a result that cannot be written. */
 static int run_and_write(const struct options *o, struct job *j, int format, int64_t workers)
 {
-    const char *name = option_text(o, "output", NULL);
+    const char *name = option_text(o, "output", NULL), *which;
     struct outfile out;
     int status;
 
     if (outfile_open(&out, name))
         return io_error(name);
+    if (record_open(j->record, &which)) {
+        status = io_error(which);
+        outfile_close(&out, 1);
+        return status;
+    }
     status = run_all(j, workers);
+    if (record_close(j->record, status, &which) && !status)
+        status = io_error(which);
     if (status) {
         outfile_close(&out, 1);
         return status;
@@ -166,13 +191,39 @@ static int run_and_write(const struct options *o, struct job *j, int format, int
     return outfile_close(&out, write_result(j, format, &out)) ? io_error(name) : STATUS_OK;
 }
 
+/* Steps shorter than a microsecond would say nothing and fill the disk. */
+static bool read_record(const struct options *o, struct record *r)
+{
+    const char *step = option_text(o, "series-step", NULL);
+    struct conf_errors errors = {0};
+    struct conf_tree *t;
+
+    r->timeline = option_text(o, "timeline", NULL);
+    r->series = option_text(o, "series", NULL);
+    r->step = 100 * NS_MS;
+    if (!step)
+        return true;
+    t = conf_read_text("--series-step", step, strlen(step), &errors);
+    if (!t || !conf_ns(conf_root(t), &r->step, &errors) || r->step < NS_US)
+        r->step = 0;
+    conf_free(t);
+    conf_errors_free(&errors);
+    if (r->step == 0)
+        options_error(o, "'--series-step' is '%s', expected a time of at least 1us, like 100ms",
+                      step);
+    return r->step > 0;
+}
+
 static int run_scenario(const struct options *o, int format, int64_t workers)
 {
     struct scenario *s;
-    struct job j = {.n = 0};
+    struct record record = {.step = 0};
+    struct job j = {.record = &record};
     int64_t seed;
     int status = STATUS_USAGE;
 
+    if (!read_record(o, &record))
+        return STATUS_USAGE;
     if (!options_readable(o->operand[0]))
         return STATUS_IO;
     s = load(o);

@@ -5,6 +5,7 @@
  */
 #include "run.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,14 +216,46 @@ static void dump_policies(void *arg, FILE *out)
             w->vm[i].guest->ops->dump(w->vm[i].guest, out);
 }
 
-int run_traced(const struct scenario *s, uint64_t seed, int64_t replication,
-               struct trace_sink *trace, struct run_values **out, char *error, size_t error_size)
+static int out_of_memory(char *error, size_t size)
+{
+    snprintf(error, size, "out of memory");
+    return STATUS_FAILED;
+}
+
+/* A built world, from its start to its values. */
+static int live(struct run *r, uint64_t seed, int64_t replication, const struct run_watch *watch,
+                struct run_values **out, char *error, size_t error_size)
+{
+    struct trace_sink *trace = watch ? watch->begin(watch->arg, r->world) : NULL;
+    char why[160];
+    int status = STATUS_OK, watched = STATUS_OK;
+
+    if (watch && !trace)
+        return out_of_memory(error, error_size);
+    if (world_run(r->world, trace, why)) {
+        snprintf(error, error_size, "%s", why);
+        status = STATUS_FAILED;
+    }
+    if (watch)
+        watched = watch->end(watch->arg, r->engine->now);
+    if (status || watched) {
+        if (!status)
+            snprintf(error, error_size, "cannot write what was recorded: %s", strerror(errno));
+        return status ? status : watched;
+    }
+    *out = collect(r, seed, replication);
+    return *out ? STATUS_OK : out_of_memory(error, error_size);
+}
+
+int run_watched(const struct scenario *s, uint64_t seed, int64_t replication,
+                const struct run_watch *watch, struct run_values **out, char *error,
+                size_t error_size)
 {
     struct run r = {.s = s};
     struct crash_context crash = {
         .seed = seed, .replication = (uint64_t)replication, .scenario = s->file, .hash = s->hash};
     char why[160];
-    int status = STATUS_OK;
+    int status;
 
     *out = NULL;
     if (build(&r, rng_mix(seed, (uint64_t)replication), why)) {
@@ -233,20 +266,32 @@ int run_traced(const struct scenario *s, uint64_t seed, int64_t replication,
         crash.dump = dump_policies;
         crash.arg = r.world;
         crash_set_context(&crash);
-        if (world_run(r.world, trace, why)) {
-            snprintf(error, error_size, "%s", why);
-            status = STATUS_FAILED;
-        } else {
-            *out = collect(&r, seed, replication);
-            if (!*out) {
-                snprintf(error, error_size, "out of memory");
-                status = STATUS_FAILED;
-            }
-        }
+        status = live(&r, seed, replication, watch, out, error, error_size);
         crash_set_context(NULL);
     }
     run_free(&r);
     return status;
+}
+
+static struct trace_sink *give(void *arg, const struct world *w)
+{
+    (void)w;
+    return arg;
+}
+
+static int forget(void *arg, ns_t now)
+{
+    (void)arg;
+    (void)now;
+    return STATUS_OK;
+}
+
+int run_traced(const struct scenario *s, uint64_t seed, int64_t replication,
+               struct trace_sink *trace, struct run_values **out, char *error, size_t error_size)
+{
+    const struct run_watch watch = {.begin = give, .end = forget, .arg = trace};
+
+    return run_watched(s, seed, replication, trace ? &watch : NULL, out, error, error_size);
 }
 
 int run_replication(const struct scenario *s, uint64_t seed, int64_t replication,

@@ -12,6 +12,21 @@
 #include "guest/program.h"
 #include "host/host_ops.h"
 
+/* One parameter of an idle policy whose default is the hardware's: `text` as written in YAML. */
+struct platform_default {
+    const struct policy_head *policy;
+    const struct param *param;
+    char *text;
+};
+
+/* What the hypervisor of this hardware does unless a scenario says otherwise. */
+struct platform {
+    bool given;         /* the machine says something; else all is as for any machine */
+    int preempted_rule; /* enum preempted_rule */
+    struct platform_default *list;
+    size_t n;
+};
+
 struct machine {
     char *name, *summary, *file;
     struct topology_conf topo;
@@ -22,6 +37,7 @@ struct machine {
     int ncstates;
     double power_active_w, power_idle_w; /* per hardware thread */
     int cpu_mhz;
+    struct platform platform;
 };
 
 /* A machine by name or path. False with errors; machine_free is due either way. */

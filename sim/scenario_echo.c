@@ -128,6 +128,34 @@ static void put_cstates(struct json *j, const struct machine *m)
     json_close(j);
 }
 
+/* A mapping for each policy that has defaults here, in the order of the registry. */
+static void put_platform(struct json *j, const struct platform *f)
+{
+    json_object(j, "platform", false);
+    json_string(j, "preempted", preempted_name(f->preempted_rule));
+    json_object(j, "idle", false);
+    for (size_t k = 0; k < registry_count(POLICY_IDLE); k++) {
+        const struct policy_head *h = registry_head(POLICY_IDLE, k);
+        void *params = parts_alloc(1, h->params_size);
+        bool open = false;
+
+        platform_apply(f, h, params);
+        for (const struct param *p = h->params; p && p->name; p++) {
+            if (!platform_find(f, h, p))
+                continue;
+            if (!open)
+                json_object(j, h->name, false);
+            open = true;
+            put_param(j, p, params);
+        }
+        if (open)
+            json_close(j);
+        free(params);
+    }
+    json_close(j);
+    json_close(j);
+}
+
 static void put_machine(struct json *j, const struct machine *m)
 {
     json_object(j, "machine", false);
@@ -151,6 +179,8 @@ static void put_machine(struct json *j, const struct machine *m)
     json_object(j, "costs", false);
     put_params(j, costs_params, &m->costs);
     json_close(j);
+    if (m->platform.given)
+        put_platform(j, &m->platform);
     json_close(j);
 }
 
@@ -179,8 +209,7 @@ static void put_host(struct json *j, const struct scenario *s)
     for (int i = 0; i < s->host_ncstates; i++)
         json_string(j, NULL, s->machine.cstate[i].name);
     json_close(j);
-    json_string(j, "preempted",
-                s->preempted_rule == PREEMPTED_ANY ? "any-deschedule" : "runnable-only");
+    json_string(j, "preempted", preempted_name(s->preempted_rule));
     json_close(j);
 }
 

@@ -41,7 +41,8 @@ static void read_params(struct reader *r, const struct policy_head *h, const str
     params_default(h->params, out->params);
     if (h->scale && r->machine_read)
         h->scale(out->params, machine_npcpus(&r->s->machine));
-    if (!params_read(h->params, out->params, map, h->name, r->e) || !h->check || !r->machine_read)
+    platform_apply(&r->s->machine.platform, h, out->params);
+    if (!params_change(h->params, out->params, map, h->name, r->e) || !h->check || !r->machine_read)
         return;
     fault = h->check(out->params, r->s->machine.ncstates);
     if (fault)
@@ -172,22 +173,6 @@ static void read_cstates(struct reader *r, const struct conf_node *n)
     r->s->host_ncstates = (int)n->n;
 }
 
-static void read_preempted(struct reader *r, const struct conf_node *n)
-{
-    static const char *const NAMES[] = {
-        [PREEMPTED_ANY] = "any-deschedule", [PREEMPTED_RUNNABLE] = "runnable-only"};
-    const char *name = conf_str(n, r->e);
-
-    for (int i = 0; name && i < 2; i++) {
-        if (strcmp(NAMES[i], name) == 0) {
-            r->s->preempted_rule = i;
-            return;
-        }
-    }
-    if (name)
-        parts_unknown(r->e, n, "preempted rule", name, NAMES, 2);
-}
-
 static void read_channel(struct reader *r)
 {
     static const char *const NAMES[] = {"delay"};
@@ -221,7 +206,7 @@ void scenario_read_host(struct reader *r)
     const struct conf_node *host = conf_get(r->root, "host");
     const struct conf_node *n;
 
-    s->preempted_rule = PREEMPTED_RUNNABLE;
+    s->preempted_rule = s->machine.platform.preempted_rule;
     s->host_ncstates = s->machine.ncstates ? 1 : 0;
     parts_read_rows(host_params, &s->host, host, HOST_KEYS,
                     sizeof(HOST_KEYS) / sizeof(HOST_KEYS[0]), "host", r->e);
@@ -233,7 +218,7 @@ void scenario_read_host(struct reader *r)
     if (r->machine_read && (n = conf_get(host, "cstates")))
         read_cstates(r, n);
     if ((n = conf_get(host, "preempted")))
-        read_preempted(r, n);
+        preempted_read(n, &s->preempted_rule, r->e);
     s->host_cstates = s->host_ncstates > 0;
     read_channel(r);
     read_pool(r);

@@ -33,20 +33,21 @@ static void machine_defaults(struct machine *m)
     m->smt_speed = 1;
     m->cpu_mhz = 2500;
     m->topo = (struct topology_conf){1, 1, 1, 1, 1};
+    m->platform.preempted_rule = PREEMPTED_RUNNABLE;
     params_default(costs_params, &m->costs);
 }
 
 /* A number that may carry its source: 5 or {value: 5, source: "..."}. */
-static const struct conf_node *value_of(struct machine_reader *r, const struct conf_node *n)
+const struct conf_node *machine_value(const struct conf_node *n, struct conf_errors *e)
 {
     static const char *const NAMES[] = {"value", "source"};
     const struct conf_node *value = n;
 
     if (n->kind == CONF_MAP) {
         value = conf_get(n, "value");
-        conf_only_keys(n, NAMES, 2, n->key, r->e);
+        conf_only_keys(n, NAMES, 2, n->key, e);
         if (!value)
-            conf_error(r->e, n, "'%s' is missing its 'value'", n->key);
+            conf_error(e, n, "'%s' is missing its 'value'", n->key);
     }
     return value;
 }
@@ -57,7 +58,7 @@ static void read_int(struct machine_reader *r, const struct conf_node *map, cons
 {
     const struct conf_node *n = conf_get(map, key);
 
-    n = n ? value_of(r, n) : NULL;
+    n = n ? machine_value(n, r->e) : NULL;
     if (n)
         conf_int(n, 1, hi, out, r->e);
 }
@@ -67,7 +68,7 @@ static void read_real(struct machine_reader *r, const struct conf_node *map, con
 {
     const struct conf_node *n = conf_get(map, key);
 
-    n = n ? value_of(r, n) : NULL;
+    n = n ? machine_value(n, r->e) : NULL;
     if (n)
         conf_real(n, 0, hi, out, r->e);
 }
@@ -191,7 +192,7 @@ static void read_costs(struct machine_reader *r, const struct conf_node *n)
         names[nnames++] = p->name;
         if (all_zero && p->type == PARAM_NS)
             *(ns_t *)(void *)((char *)&r->m->costs + p->offset) = 0;
-        v = v ? value_of(r, v) : NULL;
+        v = v ? machine_value(v, r->e) : NULL;
         if (v)
             param_read(p, &r->m->costs, v, r->e);
     }
@@ -199,16 +200,21 @@ static void read_costs(struct machine_reader *r, const struct conf_node *n)
     free(names);
 }
 
+static void read_platform(struct machine_reader *r, const struct conf_node *n)
+{
+    platform_read(&r->m->platform, n, r->e);
+}
+
 static void read_mapping(struct machine_reader *r, const struct conf_node *n)
 {
-    static const char *const NAMES[] = {"name", "summary", "source", "base",    "topology",
-                                        "mhz",  "smt",     "power",  "cstates", "costs"};
+    static const char *const NAMES[] = {"name", "summary", "source",  "base",  "topology", "mhz",
+                                        "smt",  "power",   "cstates", "costs", "platform"};
     static const struct {
         const char *key;
         void (*read)(struct machine_reader *r, const struct conf_node *n);
     } PARTS[] = {
         {"topology", read_topology}, {"smt", read_smt},     {"power", read_power},
-        {"cstates", read_cstates},   {"costs", read_costs},
+        {"cstates", read_cstates},   {"costs", read_costs}, {"platform", read_platform},
     };
     const struct conf_node *summary = conf_get(n, "summary");
     int64_t mhz = r->m->cpu_mhz;
@@ -304,6 +310,7 @@ void machine_free(struct machine *m)
     free(m->name);
     free(m->summary);
     free(m->file);
+    platform_free(&m->platform);
 }
 
 int machine_npcpus(const struct machine *m)

@@ -41,6 +41,19 @@ int machine_npcpus(const struct machine *m);
 /* scenario_cstates.c: the table called n->text. False with an error that names the nearest. */
 bool cstates_by_name(struct machine *m, const struct conf_node *n, struct conf_errors *e);
 
+/* A value that may carry its source, `{value: 5, source: ...}`: the value alone. NULL without one. */
+const struct conf_node *machine_value(const struct conf_node *n, struct conf_errors *e);
+
+/* scenario_platform.c. Apply: the machine's defaults of the policy `h`, over those of its table. */
+void platform_read(struct platform *f, const struct conf_node *n, struct conf_errors *e);
+void platform_apply(const struct platform *f, const struct policy_head *h, void *params);
+/* NULL when the machine says nothing of this parameter. */
+struct platform_default *platform_find(const struct platform *f, const struct policy_head *h,
+                                       const struct param *p);
+void platform_free(struct platform *f);
+void preempted_read(const struct conf_node *n, int *rule, struct conf_errors *e);
+const char *preempted_name(int rule);
+
 /* scenario_host.c: host, pool, channel. After the machine. */
 void scenario_read_host(struct reader *r);
 

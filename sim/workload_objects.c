@@ -4,6 +4,7 @@
  * so that a program can be checked name by name.
  */
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +92,7 @@ int object_add(struct parser *p, enum object_kind kind, const char *name,
         APPEND(w->barrier, w->nbarriers, (struct barrier_spec){.name = copy});
         break;
     case OBJ_QUEUE:
-        APPEND(w->queue, w->nqueues, (struct queue_spec){.name = copy, .capacity = 1});
+        APPEND(w->queue, w->nqueues, (struct queue_spec){.name = copy, .capacity = 1, .low = -1});
         break;
     case OBJ_DEVICE:
         APPEND(w->device, w->ndevices,
@@ -233,16 +234,19 @@ static void read_barrier(struct parser *p, const struct conf_node *map, int i)
 
 static void read_queue(struct parser *p, const struct conf_node *map, int i)
 {
-    static const char *const NAMES[] = {"capacity", "count"};
-    const struct conf_node *v = conf_get(map, "capacity");
+    static const char *const NAMES[] = {"capacity", "count", "low"};
+    const struct conf_node *v = conf_get(map, "capacity"), *low = conf_get(map, "low");
+    struct queue_spec *q = &p->w->queue[i];
 
-    conf_only_keys(map, NAMES, 2, "queue", p->e);
+    conf_only_keys(map, NAMES, 3, "queue", p->e);
     if (conf_get(map, "count"))
         conf_int(conf_get(map, "count"), 1, ELEMENTS_MAX, &p->w->queue[i].count, p->e);
     if (v)
         conf_int(v, 1, CAPACITY_MAX, &p->w->queue[i].capacity, p->e);
     else
         conf_error(p->e, map, "a queue needs a capacity");
+    if (low && conf_int(low, 0, CAPACITY_MAX, &q->low, p->e) && q->low >= q->capacity)
+        conf_error(p->e, low, "low must be below the capacity of %" PRId64, q->capacity);
 }
 
 static void read_device(struct parser *p, const struct conf_node *map, int i)

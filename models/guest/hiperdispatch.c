@@ -9,13 +9,14 @@
  *
  * The capacity reaches wake_affine, load balancing (a lone task that needs more than such a CPU has moves
  * to an idle one that has more), and, with `asym`, the search for an idle CPU, in which one that is too
- * small for the task comes last. No task is moved away from a CPU only because it is not entitled.
+ * small for the task comes last. An idle CPU whose vCPU is marked preempted is none for any wake-up, as in
+ * stock Linux. No task is moved away from a CPU only because it is not entitled.
  *
  * Assumed: the entitled CPUs are those with the lowest numbers; the average starts at 0 and is kept in
  * 1/100 %; full capacity until the first sample; the change itself costs nothing (Linux rebuilds its
  * scheduling domains); a waking task is taken for what its utilisation has decayed to in its sleep.
  */
-#include "guest/guest_ops.h"
+#include "available.h"
 
 struct hiperdispatch_params {
     ns_t first, interval;
@@ -114,15 +115,15 @@ static int hiperdispatch_capacity(struct guest *k, int cpu)
     return h->high && cpu >= entitled(k) ? (int)p->low : 1024;
 }
 
-/* Idle, and the task needs at most 80 % of what is left of it. */
+/* Available, and the task needs at most 80 % of what is left of it. */
 static bool idle_and_fits(struct guest *k, int cpu)
 {
     const struct hiperdispatch *h = guest_self(k);
 
-    return h->util * 1280 <= (int64_t)guest_capacity(k, cpu) * 1024 && guest_idle_cpu(k, cpu);
+    return h->util * 1280 <= (int64_t)guest_capacity(k, cpu) * 1024 && available(k, cpu);
 }
 
-/* The idle CPU with most capacity, the first from `from` on; -1 without one. */
+/* The available CPU with most capacity, the first from `from` on; -1 without one. */
 static int largest_idle(struct guest *k, const struct task *t, int from)
 {
     int best = -1;
@@ -131,7 +132,7 @@ static int largest_idle(struct guest *k, const struct task *t, int from)
         const int c = (from + i) % guest_ncpus(k);
 
         if (guest_allowed(t, c) && (best < 0 || guest_capacity(k, c) > guest_capacity(k, best)) &&
-            guest_idle_cpu(k, c))
+            available(k, c))
             best = c;
     }
     return best;
@@ -145,7 +146,7 @@ static int hiperdispatch_select(struct guest *k, struct task *t, int prev, int w
     int c, idle;
 
     if (!p->asym || !h->high || (flags & SELECT_FORK))
-        return guest_select_sibling(k, t, prev, waker, flags, NULL);
+        return guest_select_sibling(k, t, prev, waker, flags, available);
     h->util = guest_task_util(t);
     c = guest_select_sibling(k, t, prev, waker, flags, idle_and_fits);
     if (idle_and_fits(k, c))
@@ -164,7 +165,7 @@ const struct guest_ops guest_policy_hiperdispatch = {
             .params_size = sizeof(struct hiperdispatch_params),
             .self_size = sizeof(struct hiperdispatch),
         },
-    .facts = FACT_STEAL,
+    .facts = FACT_STEAL | FACT_PREEMPTED,
     .init = hiperdispatch_init,
     .select = hiperdispatch_select,
     .timer = hiperdispatch_timer,

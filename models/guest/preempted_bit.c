@@ -3,14 +3,10 @@
  * Linux with the preempted flag of KVM's steal-time record: a CPU counts as idle only if its vCPU
  * is not marked preempted (available_idle_cpu). Which vCPUs are marked is the host's rule
  * (`host.preempted`): under any-deschedule a halted vCPU counts as preempted, under runnable-only
- * it does not (KVM commit 54aa83c90198). Balancing keeps to plain idleness, as in Linux.
+ * it does not (KVM commit 54aa83c90198), under never none is (mainline arm64). Balancing keeps to plain
+ * idleness, as in Linux.
  */
-#include "guest/guest_ops.h"
-
-static bool available(struct guest *k, int cpu)
-{
-    return guest_idle_cpu(k, cpu) && !guest_preempted(k, cpu);
-}
+#include "available.h"
 
 static int preempted_bit_select(struct guest *k, struct task *t, int prev, int waker,
                                 unsigned flags)

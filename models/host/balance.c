@@ -107,6 +107,7 @@ const struct host_ops host_policy_balance = {
             .unit_size = sizeof(struct fair_order_unit),
         },
     .init = balance_init,
+    .fini = fair_order_fini,
     .vcpu_init = fair_order_vcpu_init,
     .select = balance_select,
     .enqueue = fair_order_enqueue,

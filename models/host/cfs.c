@@ -24,6 +24,7 @@ const struct host_ops host_policy_cfs = {
             .unit_size = sizeof(struct fair_order_unit),
         },
     .init = cfs_init,
+    .fini = fair_order_fini,
     .vcpu_init = fair_order_vcpu_init,
     .enqueue = fair_order_enqueue,
     .dequeue = fair_order_dequeue,

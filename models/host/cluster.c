@@ -252,6 +252,7 @@ const struct host_ops host_policy_cluster = {
             .unit_size = sizeof(struct cluster_unit),
         },
     .init = cluster_init,
+    .fini = fair_order_fini,
     .vcpu_init = fair_order_vcpu_init,
     .select = cluster_select,
     .enqueue = fair_order_enqueue,

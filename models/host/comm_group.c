@@ -169,6 +169,7 @@ const struct host_ops host_policy_comm_group = {
             .unit_size = sizeof(struct comm_unit),
         },
     .init = comm_init,
+    .fini = fair_order_fini,
     .vcpu_init = fair_order_vcpu_init,
     .select = comm_select,
     .enqueue = fair_order_enqueue,

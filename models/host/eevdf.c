@@ -35,6 +35,7 @@ const struct host_ops host_policy_eevdf = {
             .unit_size = sizeof(struct fair_order_unit),
         },
     .init = eevdf_init,
+    .fini = fair_order_fini,
     .vcpu_init = fair_order_vcpu_init,
     .select = eevdf_select,
     .enqueue = fair_order_enqueue,

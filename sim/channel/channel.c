@@ -74,6 +74,7 @@ struct channel_end {
     void *now_arg;
     struct channel_quality quality;
     struct rows *rows;
+    struct cell quota;
     int *virtual_group; /* by raw group */
     struct slot *slots;
     struct guest_row *guest_copies;
@@ -276,7 +277,7 @@ struct channel_end *channel_attach(struct channel *c, const char *owner, unsigne
                               .rule = rule,
                               .age = age};
     e->rows = calloc(n, sizeof *e->rows);
-    e->slots = calloc(n * CELLS_PER_VCPU * c->depth, sizeof *e->slots);
+    e->slots = calloc((n * CELLS_PER_VCPU + 1) * c->depth, sizeof *e->slots);
     e->guest_copies = calloc(n * c->depth, sizeof *e->guest_copies);
     e->virtual_group = calloc((size_t)c->ngroups, sizeof *e->virtual_group);
     if (!e->rows || !e->slots || !e->guest_copies || !e->virtual_group) {
@@ -286,6 +287,7 @@ struct channel_end *channel_attach(struct channel *c, const char *owner, unsigne
     disguise_groups(e);
     for (int i = 0; i < nvcpus; i++)
         rows_init(e, i);
+    cell_init(&e->quota, e->slots + n * CELLS_PER_VCPU * c->depth, engine_now(c->engine), 0);
     e->next = c->ends;
     c->ends = e;
     c->nends++;
@@ -326,8 +328,10 @@ void channel_map(struct channel_end *e, int vcpu, int pcpu, int group)
 
 void channel_publish_vcpu(struct channel_end *e, int vcpu, bool on_pcpu, bool runnable)
 {
-    bool preempted = !on_pcpu && (e->rule == PREEMPTED_ANY || runnable);
+    const bool preempted = !on_pcpu && (e->rule == PREEMPTED_ANY || runnable);
 
+    if (e->rule == PREEMPTED_NEVER)
+        return;
     cell_write(e->channel, &host_rows(e, vcpu)->run, preempted);
 }
 
@@ -339,6 +343,12 @@ void channel_publish_steal(struct channel_end *e, int vcpu, ns_t steal)
 void channel_publish_hint(struct channel_end *e, int vcpu, int hint)
 {
     cell_write(e->channel, &host_rows(e, vcpu)->hint, hint);
+}
+
+void channel_publish_quota(struct channel_end *e, int nvcpus)
+{
+    CHECK_PRE(nvcpus >= 0 && nvcpus <= e->nvcpus, "a quota of %d of %d vCPUs", nvcpus, e->nvcpus);
+    cell_write(e->channel, &e->quota, nvcpus);
 }
 
 /* -- the guest reads -- */
@@ -381,6 +391,8 @@ bool channel_preempted(struct channel_end *e, int vcpu)
 {
     const struct rows *r = guest_rows(e, vcpu, FACT_PREEMPTED, "preempted");
 
+    if (e->rule == PREEMPTED_NEVER)
+        return false;
     e->reads.preempted++;
     return read_cell(e, &r->run) != 0;
 }
@@ -453,6 +465,13 @@ int channel_hint(struct channel_end *e, int vcpu)
 
     e->reads.other++;
     return (int)read_cell(e, &r->hint);
+}
+
+int channel_quota(struct channel_end *e)
+{
+    guest_rows(e, 0, FACT_QUOTA, "quota");
+    e->reads.other++;
+    return (int)read_cell(e, &e->quota);
 }
 
 ns_t channel_own_steal(const struct channel_end *e, int vcpu)

@@ -3,7 +3,8 @@
  * The channel: the only data that the two levels may know of each other.
  *
  * Per vCPU one host row (written by the host, read by its guest) and one guest row (the other way).
- * The load degree is kept once per pCPU; all guests mapped to that pCPU read the same cell. One
+ * The load degree is kept once per pCPU; all guests mapped to that pCPU read the same cell. The quota is
+ * kept once per VM. One
  * writer per cell; readers get a copy, as it was `delay` before the read. A reader may read only
  * the facts that its policy declared: anything else is a fault of that policy and stops the run.
  * Raw pCPU, node, group and load exist only as FACT_ORACLE, which no shipped policy may declare.
@@ -27,7 +28,8 @@ enum fact {
     FACT_GROUP = 1 << 3,     /* virtual cache group */
     FACT_STEAL = 1 << 4,     /* own steal, as of the last entry */
     FACT_HINT = 1 << 5,      /* the host's enumerated hint */
-    FACT_ORACLE = 1 << 6
+    FACT_ORACLE = 1 << 6,
+    FACT_QUOTA = 1 << 7 /* how many vCPUs the VM may use */
 };
 
 enum degree { DEGREE_LOW, DEGREE_HIGH };
@@ -36,7 +38,8 @@ enum degree { DEGREE_LOW, DEGREE_HIGH };
 enum preempted_rule {
     PREEMPTED_ANY, /* off the pCPU for any reason, idle included: x86 before 5.19, openEuler arm64
                     */
-    PREEMPTED_RUNNABLE /* descheduled while still runnable: x86 from 5.19 */
+    PREEMPTED_RUNNABLE, /* descheduled while still runnable: x86 from 5.19 */
+    PREEMPTED_NEVER     /* no such flag, the guest's test is a constant: mainline arm64 */
 };
 
 enum need { NEED_NONE, NEED_LOCK, NEED_IRQ, NEED_LATENCY };
@@ -97,14 +100,17 @@ void channel_publish_vcpu(struct channel_end *e, int vcpu, bool on_pcpu, bool ru
 /* Steal so far, written when the vCPU enters the guest. */
 void channel_publish_steal(struct channel_end *e, int vcpu, ns_t steal);
 void channel_publish_hint(struct channel_end *e, int vcpu, int hint);
+/* How many vCPUs the VM may use from now on; 0 = the host does not say. */
+void channel_publish_quota(struct channel_end *e, int nvcpus);
 
 /* -- read by the guest (each read counts as one row of its kind, for pricing) -- */
-bool channel_preempted(struct channel_end *e, int vcpu);
+bool channel_preempted(struct channel_end *e, int vcpu); /* PREEMPTED_NEVER: reads no row */
 enum degree channel_degree(struct channel_end *e, int vcpu);
 bool channel_pcpu_idle(struct channel_end *e, int vcpu);
 int channel_group(struct channel_end *e, int vcpu);
 ns_t channel_steal(struct channel_end *e, int vcpu);
 int channel_hint(struct channel_end *e, int vcpu);
+int channel_quota(struct channel_end *e); /* 0 = not said */
 /* A guest that reads its steal for its own accounting, as every kernel does: never refused, no row.
  */
 ns_t channel_own_steal(const struct channel_end *e, int vcpu);

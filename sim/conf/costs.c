@@ -78,6 +78,8 @@ const struct param costs_params[] = {
     COST(select_group, "240ns", "guest: choosing, per virtual cache group read",
          "calibrated: CPS selection times, as on kunpeng920-128"),
     COST(guest_balance, "30ns", "guest: one balancing pass, per CPU looked at", "assumed"),
+    COST(pause, "56ns", "guest: a turn of a spinning loop, for paravirt spinlocks that count them",
+         "assumed: 140 cycles, Skylake and later; AMD about 65"),
     COST(lock_handover, "100ns", "guest: a contended lock passes to a spinning waiter", "assumed"),
     COST(task_refill, "2us", "guest: cache refill of a task moved to another vCPU", "assumed"),
     COST(poll_turn, "20ns", "guest: one turn of a polling loop without an exit", "assumed"),

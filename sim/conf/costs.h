@@ -55,6 +55,7 @@ struct costs {
     ns_t select_load;      /* per load degree read */
     ns_t select_group;     /* per virtual cache group read */
     ns_t guest_balance;    /* one balancing pass, per CPU looked at */
+    ns_t pause;            /* one turn of a spinning loop with its pause instruction */
     ns_t lock_handover;    /* contended lock passes to a spinning waiter */
     ns_t task_refill;      /* task moved to another vCPU: cache refill, as guest overhead */
     ns_t poll_turn;        /* one turn of a polling loop without an exit */

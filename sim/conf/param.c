@@ -178,6 +178,12 @@ bool params_read(const struct param *table, void *dst, const struct conf_node *m
                  const char *what, struct conf_errors *e)
 {
     params_default(table, dst);
+    return params_change(table, dst, map, what, e);
+}
+
+bool params_change(const struct param *table, void *dst, const struct conf_node *map,
+                   const char *what, struct conf_errors *e)
+{
     bool empty = map != NULL && map->kind == CONF_SCALAR && map->text[0] == '\0';
     if (map == NULL || empty)
         return true;

@@ -43,6 +43,9 @@ void params_default(const struct param *table, void *dst);
  * parameters. */
 bool params_read(const struct param *table, void *dst, const struct conf_node *map,
                  const char *what, struct conf_errors *e);
+/* The same over values that are there: what `map` leaves unset stays as it is. */
+bool params_change(const struct param *table, void *dst, const struct conf_node *map,
+                   const char *what, struct conf_errors *e);
 /* One value from a node. */
 bool param_read(const struct param *p, void *dst, const struct conf_node *n, struct conf_errors *e);
 const struct param *param_find(const struct param *table, const char *name);

@@ -20,7 +20,7 @@ void xvcpu_off_term(struct xvcpu *x)
     if (x->v->state == VCPU_READY)
         x->off_term = TERM_STEAL;
     else
-        x->off_term = x->g->busy ? TERM_UNSEEN : TERM_BLOCKED;
+        x->off_term = x->g->busy && !x->g->halted ? TERM_UNSEEN : TERM_BLOCKED;
     if (x->off_term != TERM_UNSEEN)
         x->unseen_since = -1;
     else if (x->unseen_since < 0)
@@ -51,6 +51,8 @@ void xvcpu_recount(struct xvcpu *x)
 
     if (at == x->counted_at)
         return;
+    if ((at < 0) != (x->counted_at < 0))
+        xvm_wants(x->vm, at < 0 ? -1 : 1);
     if (x->counted_at >= 0)
         x->world->pcpu[x->counted_at].wanting--;
     if (at >= 0)

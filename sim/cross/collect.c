@@ -18,6 +18,8 @@ struct totals {
     ns_t exchange_time, lock_time[2];
     bool has_lock[2];
     struct channel_quality quality;
+    double usable; /* of VMs whose policy keeps a set: time-weighted means, and how many they are */
+    int usable_vms;
     int vcpus, vms;
     bool marks; /* some program counts operations */
 };
@@ -116,6 +118,10 @@ static void add_vm(struct totals *t, const struct xvm *vm)
     t->st.stack_area += s->stack_area;
     t->st.run_area += s->run_area;
     t->st.refill += s->refill;
+    if (s->usable_time > 0) {
+        t->usable += (double)s->usable_area / (double)s->usable_time;
+        t->usable_vms++;
+    }
     add_lines(t, vm);
     add_quality(t, vm);
 }
@@ -180,6 +186,7 @@ static void wait_metrics(const struct totals *t, double elapsed, double *v)
     v[METRIC_BARRIER_WAIT] = ratio((double)s->barrier_wait / 1e3, (double)s->barrier_waits);
     v[METRIC_LOCK_WAIT] = ratio((double)s->lock_wait / 1e3, (double)s->lock_waits);
     v[METRIC_HOLDER_PREEMPTED] = (double)s->holder_preempted / elapsed;
+    v[METRIC_PREFERRED] = ratio(t->usable, t->usable_vms);
     v[METRIC_SPREAD] = ratio((double)s->spread_area, (double)s->spread_time);
     v[METRIC_STACKED] = ratio((double)s->stack_area, (double)s->run_area);
 }

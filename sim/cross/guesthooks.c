@@ -208,6 +208,36 @@ static void spin_exit(void *arg, struct gcpu *g)
     pause_exit(g->owner);
 }
 
+static void halt_exit(void *arg, struct gcpu *g)
+{
+    struct world *w = arg;
+
+    count_exit(g->owner, EXIT_IDLE);
+    gcpu_charge(g, w->costs->exit, 0);
+    world_count(w, "spinlock_halts");
+}
+
+/* Assumed: the host does not poll in this halt. */
+static void halt(void *arg, struct gcpu *g)
+{
+    struct world *w = arg;
+    struct xvcpu *x = g->owner;
+
+    host_block(w->host, x->v);
+}
+
+/* A hypercall; no interrupt handler runs for it. */
+static void kick(void *arg, struct gcpu *from, struct gcpu *to)
+{
+    struct world *w = arg;
+    struct xvcpu *x = to->owner;
+
+    count_exit(from->owner, EXIT_IPI);
+    gcpu_charge(from, w->costs->exit + w->costs->entry, 0);
+    world_count(w, "spinlock_kicks");
+    host_wake(w->host, x->v, WAKE_IRQ);
+}
+
 static void timer_exit(void *arg, struct gcpu *g)
 {
     struct world *w = arg;
@@ -251,6 +281,9 @@ const struct guest_hooks cross_guest_hooks = {
     .work_begins = work_begins,
     .busy = busy,
     .spin_exit = spin_exit,
+    .halt_exit = halt_exit,
+    .halt = halt,
+    .kick = kick,
     .timer_exit = timer_exit,
     .io_exit = io_exit,
     .poke = poke,

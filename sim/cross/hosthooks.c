@@ -147,6 +147,7 @@ static void leaving(void *arg, struct pcpu *p, struct vcpu *v, enum stop_why why
     const ns_t out = why != STOP_BLOCK ? idle_hold_exit(x) : 0;
 
     gcpu_pause(x->g);
+    x->in_spin = x->in_spin && why == STOP_SPIN;
     /* What the hypervisor has not finished here delays whoever comes next. */
     w->pcpu[p->id].owed += x->g->hyp + out;
     x->g->hyp = 0;
@@ -251,6 +252,8 @@ static void queued(void *arg, struct pcpu *p, struct vcpu *v)
 
     (void)arg;
     end_unseen(x);
+    if (x->g->halted)
+        gcpu_unhalt(x->g);
     xvcpu_flush(x);
     xvcpu_off_term(x);
     xvcpu_recount(x);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cross/quota.h"
 #include "engine/check.h"
 #include "host/host_ops.h"
 
@@ -60,7 +61,8 @@ struct world *world_new(struct engine *e, const struct topology *t, const struct
     w->channel = channel_new(e, t->npcpus, channel_delay, rng_mix(conf->seed, RNG_IDS));
     if (w->channel)
         channel_set_groups(w->channel, t->count[LEVEL_GROUP]);
-    if (w->vm && w->channel)
+    w->quotas = calloc((size_t)nvms, sizeof(*w->quotas));
+    if (w->vm && w->channel && w->quotas)
         w->host = host_new(e, t, costs, host, ops, params, conf->seed, &cross_host_hooks, w, why);
     if (!w->host || init_pcpus(w)) {
         world_free(w);
@@ -93,6 +95,7 @@ void world_free(struct world *w)
     }
     channel_free(w->channel);
     free(w->vm);
+    free(w->quotas);
     free(w->pcpu);
     free(w->core_hot);
     watch_free(w);
@@ -184,6 +187,8 @@ int world_add_vm(struct world *w, int i, const struct world_vm *s, char why[160]
     vm->measured = s->measured;
     vm->nvcpus = s->ncpus;
     vm->entitled = (double)s->ncpus * s->weight / 1024;
+    vm->weight = (int64_t)s->ncpus * s->weight;
+    vm->quota = s->ncpus;
     event_init(&vm->mark, PHASE_WAKE, 8u << 24 | (uint32_t)i, watch_mark);
     vm->name = malloc(strlen(s->name) + 1);
     vm->vcpu = calloc((size_t)s->ncpus, sizeof(*vm->vcpu));
@@ -299,6 +304,10 @@ static void set_trace(struct world *w, struct trace_sink *trace)
     w->host->trace = trace;
     for (int i = 0; i < w->nvms; i++)
         w->vm[i].guest->trace = trace;
+    /* What was reported before anybody listened. */
+    for (int i = 0; i < w->nvms; i++)
+        if (w->vm[i].guest->usable > 0)
+            trace_put(trace, w->engine->now, TRACE_USABLE, i, w->vm[i].guest->usable, 0);
 }
 
 int world_run(struct world *w, struct trace_sink *trace, char why[160])
@@ -310,6 +319,7 @@ int world_run(struct world *w, struct trace_sink *trace, char why[160])
     if (host_start(w->host, why))
         return -1;
     publish_places(w);
+    quota_begin(w);
     if (w->conf.warmup > 0) {
         engine_run(e, w->conf.warmup);
         forget(w);

@@ -34,6 +34,7 @@ enum exit_reason {
 struct world;
 struct xvm;
 struct xline;
+struct quota;
 
 /* A vCPU seen from both sides. */
 struct xvcpu {
@@ -120,6 +121,12 @@ struct xvm {
     bool measured;
     int index, nvcpus;
     double entitled; /* vCPUs x weight: what fairness between VMs is measured against */
+    int64_t weight;  /* the sum of its vCPUs' */
+    int wanting;     /* vCPUs that run or wait for a pCPU with work for their guest */
+    ns_t wanting_at;
+    ns_t wanted;   /* the sum of these over time, up to wanting_at */
+    ns_t wanted_q; /* the same when the quota was computed last */
+    int quota;     /* vCPUs it was told that it may use */
     struct xvcpu *vcpu;
     struct channel_end *channel;
     struct hist age;
@@ -177,6 +184,8 @@ struct world {
     int npool;
     ns_t accounted_from;
     struct event window;
+    struct event quota;
+    struct quota *quotas; /* [nvms] */
     double jain_sum, worst_sum;
     uint64_t windows;
     struct {
@@ -228,6 +237,9 @@ void xvcpu_flush(struct xvcpu *x);
 void xvcpu_off_term(struct xvcpu *x);
 void xpcpu_flush(struct xpcpu *p);
 void xvcpu_recount(struct xvcpu *x);
+/* quota.c */
+void xvm_wants(struct xvm *vm, int more);
+void quota_begin(struct world *w);
 /* smt.c */
 void xpcpu_set_hot(struct xpcpu *p, bool hot);
 int64_t xpcpu_speed(const struct xpcpu *p);

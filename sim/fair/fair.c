@@ -10,7 +10,7 @@
 
 #define EEVDF_SOURCE "Linux 6.12 kernel/sched/fair.c, 8 or more CPUs"
 
-const struct param fair_cfs_params[] = {FAIR_CFS_ROWS, PARAM_END};
+const struct param fair_cfs_params[] = {FAIR_CFS_ROWS, FAIR_GROUP_ROW, PARAM_END};
 
 const struct param fair_eevdf_params[] = {
     {.name = "slice",
@@ -39,6 +39,7 @@ const struct param fair_eevdf_params[] = {
      .def = "on",
      .help = "an entity keeps its lag while it sleeps or moves",
      .source = EEVDF_SOURCE},
+    FAIR_GROUP_ROW,
     PARAM_END};
 
 void fair_conf_scaled(struct fair_conf *c, int ncpus)
@@ -179,19 +180,9 @@ bool fair_dequeue(struct fair_queue *q, struct fair_entity *e, bool sleeps)
     return true;
 }
 
-struct fair_entity *fair_pick(struct fair_queue *q)
+/* e leaves the tree and runs. */
+static struct fair_entity *take(struct fair_queue *q, struct fair_entity *e)
 {
-    struct fair_entity *e;
-
-    CHECK_PRE(!q->curr, "pick while an entity runs");
-    if (q->kind == FAIR_CFS) {
-        e = fair_cfs_choose(q);
-    } else {
-        while ((e = fair_eevdf_choose(q)) && e->delayed)
-            leave_delayed(q, e);
-    }
-    if (!e)
-        return NULL;
     fair_tree_erase(q, e);
     fair_forget_buddy(q, e);
     q->curr = e;
@@ -204,12 +195,73 @@ struct fair_entity *fair_pick(struct fair_queue *q)
     return e;
 }
 
+struct fair_entity *fair_pick(struct fair_queue *q)
+{
+    struct fair_entity *e;
+
+    CHECK_PRE(!q->curr, "pick while an entity runs");
+    if (q->kind == FAIR_CFS) {
+        e = fair_cfs_choose(q);
+    } else {
+        while ((e = fair_eevdf_choose(q)) && e->delayed)
+            leave_delayed(q, e);
+    }
+    return e ? take(q, e) : NULL;
+}
+
+struct fair_entity *fair_pick_protecting(struct fair_queue *q)
+{
+    CHECK_PRE(!q->curr, "pick while an entity runs");
+    if (q->kind == FAIR_EEVDF && q->prev && fair_eevdf_protects(q, q->prev))
+        return take(q, q->prev);
+    return fair_pick(q);
+}
+
 void fair_put(struct fair_queue *q)
 {
     CHECK_PRE(q->curr, "put without a running entity");
     q->prev = q->curr;
     q->curr = NULL;
     fair_tree_insert(q, q->prev);
+}
+
+static int64_t scaled(int64_t v, uint32_t from, uint32_t to)
+{
+    return (int64_t)((fair_wide)v * from / to);
+}
+
+/* CFS keeps vruntime, as Linux 6.1 does. */
+static void fair_rescale(struct fair_queue *q, struct fair_entity *e, uint32_t weight, bool in_tree)
+{
+    const uint32_t before = e->weight;
+    const int64_t v = q->kind == FAIR_EEVDF ? fair_eevdf_average(q) : 0;
+
+    if (in_tree)
+        fair_tree_erase(q, e);
+    if (q->kind == FAIR_EEVDF) {
+        const int64_t left = e->deadline - e->vruntime, rest = scaled(left, before, weight);
+
+        e->vruntime = v - scaled(v - e->vruntime, before, weight);
+        e->deadline = e->vruntime + (rest > 0 ? rest : 1);
+    }
+    q->load = q->load - before + weight;
+    e->weight = weight;
+    if (in_tree)
+        fair_tree_insert(q, e);
+}
+
+void fair_reweight(struct fair_queue *q, struct fair_entity *e, uint32_t weight)
+{
+    const bool here = e->queued && e->queue == q, in_tree = here && q->curr != e;
+
+    CHECK_PRE(weight > 0, "entity without weight");
+    if (weight == e->weight)
+        return;
+    if (here)
+        fair_rescale(q, e, weight, in_tree);
+    else
+        e->weight = weight;
+    e->rest = 0;
 }
 
 void fair_charge(struct fair_queue *q, ns_t delta)

@@ -31,7 +31,17 @@ struct fair_conf {
     bool run_to_parity, delay_dequeue, place_lag;
     bool free_yield; /* a yielder begins a new request, but forfeits nothing */
     ns_t tick;       /* lower bound of the lag clamp; 0 = none */
+    bool groups; /* not this folder's: the owner of the queues nests them, see host/fair_order.h */
 };
+
+#define FAIR_GROUP_ROW                                                                             \
+    {                                                                                              \
+        .name = "vm-groups", .type = PARAM_BOOL, .offset = offsetof(struct fair_conf, groups),     \
+        .def = "off",                                                                              \
+        .help =                                                                                    \
+            "a cgroup per VM: VMs share each pCPU by their own weight, their vCPUs share that",    \
+        .source = "libvirt: a cgroup per VM; off: Tandem"                                          \
+    }
 
 /* The rows of fair_cfs_params, for tables over structs that begin with a struct fair_conf. */
 #define FAIR_CFS_SOURCE "Linux 6.1 kernel/sched/fair.c, 8 or more CPUs"
@@ -90,8 +100,8 @@ void fair_conf_scaled(struct fair_conf *c, int ncpus);
 struct fair_entity {
     /* tree links; owner: the queue */
     struct fair_entity *parent, *left, *right;
-    uint32_t priority;                              /* heap order of the tree */
-    uint32_t weight;                                /* 1024 = nice 0; fixed while queued */
+    uint32_t priority; /* heap order of the tree */
+    uint32_t weight;   /* 1024 = nice 0; while queued by fair_reweight only */
     int64_t vruntime, deadline, vlag, min_vruntime; /* virtual ns; min_vruntime: of the subtree */
     ns_t slice;               /* request, EEVDF; 0 = the base slice. The caller's to set */
     uint32_t rest;            /* run time not yet in vruntime, in 1/weight virtual ns */
@@ -135,8 +145,14 @@ bool fair_dequeue(struct fair_queue *q, struct fair_entity *e, bool sleeps);
 /* Takes the next entity out of the tree and makes it current; NULL when nothing is runnable. Really
  * dequeues the delayed entities it meets. Call with no current entity. */
 struct fair_entity *fair_pick(struct fair_queue *q);
+/* The same, but one that was put last and whose request is not used up goes on (EEVDF, run to parity),
+ * unless a buddy is preferred: for a decision that was asked for on another ground than this queue's. */
+struct fair_entity *fair_pick_protecting(struct fair_queue *q);
 /* Current entity goes back into the tree, still runnable. */
 void fair_put(struct fair_queue *q);
+/* e gets another weight, whether it is queued or not; its lag and what is left of its request are worth
+ * as much as before. */
+void fair_reweight(struct fair_queue *q, struct fair_entity *e, uint32_t weight);
 /* Current entity ran for `delta`. Call before every decision about it. */
 void fair_charge(struct fair_queue *q, ns_t delta);
 /* Tick: should curr be replaced? (after fair_charge). True only when fair_put and fair_pick would

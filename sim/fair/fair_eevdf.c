@@ -60,6 +60,11 @@ static int64_t settle_average(struct fair_queue *q)
     return q->min_vruntime;
 }
 
+int64_t fair_eevdf_average(struct fair_queue *q)
+{
+    return settle_average(q);
+}
+
 static ns_t request(const struct fair_queue *q, const struct fair_entity *e)
 {
     return e->slice > 0 ? e->slice : q->conf->slice;
@@ -174,6 +179,15 @@ struct fair_entity *fair_eevdf_choose(const struct fair_queue *q)
     if (q->next && eligible(q, &a, q->next->vruntime))
         return q->next;
     return earliest(q, &a);
+}
+
+bool fair_eevdf_protects(const struct fair_queue *q, const struct fair_entity *e)
+{
+    struct average a = average_now(q);
+
+    if (q->next && eligible(q, &a, q->next->vruntime))
+        return false;
+    return q->conf->run_to_parity && !e->fresh && !e->delayed && eligible(q, &a, e->vruntime);
 }
 
 /* Curr as it is now or will be. */

@@ -58,8 +58,12 @@ void fair_eevdf_revive(struct fair_queue *q, struct fair_entity *e);
 bool fair_eevdf_delays(const struct fair_queue *q, const struct fair_entity *e);
 /* Keeps the lag of e, which is about to leave. */
 void fair_eevdf_keep_lag(struct fair_queue *q, struct fair_entity *e);
+/* V rounded down. */
+int64_t fair_eevdf_average(struct fair_queue *q);
 void fair_eevdf_charged(struct fair_queue *q);
 struct fair_entity *fair_eevdf_choose(const struct fair_queue *q);
+/* e, put last, would go on until its request is used up. */
+bool fair_eevdf_protects(const struct fair_queue *q, const struct fair_entity *e);
 bool fair_eevdf_tick(struct fair_queue *q);
 ns_t fair_eevdf_slice_left(const struct fair_queue *q);
 bool fair_eevdf_preempts(struct fair_queue *q, struct fair_entity *e);

@@ -40,6 +40,7 @@ void task_exit(struct task *t);
 void task_begin(struct task *t); /* the policy's task_init and task_fini */
 void task_end(struct task *t);
 void guest_areas(struct guest *k);
+void guest_usable_area(struct guest *k);
 void task_state_time(struct task *t, enum task_term term);
 void gcpu_tick_init(struct gcpu *g);
 void gcpu_tick_start(struct gcpu *g);
@@ -71,7 +72,9 @@ ns_t spread_draw(struct guest *k, const struct dist *d, int spread, struct rng *
 bool lock_take(struct task *t, struct lock *l, bool read); /* true: taken; else t spins or blocks */
 void lock_release(struct task *t, struct lock *l);
 void lock_spin_over(struct task *t); /* spin limit reached */
-void lock_resume(struct task *t);    /* t spins on: it is current and executes again */
+/* A waiter of a paravirt spinlock whose budget is spent: does it halt? */
+bool lock_halts(struct task *t);
+void lock_resume(struct task *t); /* t spins on: it is current and executes again */
 
 /* sync.c */
 bool barrier_arrive(struct task *t, struct barrier *b);

@@ -165,11 +165,14 @@ bool gcpu_resched(const struct gcpu *g)
 
 bool gcpu_in_kernel(const struct gcpu *g)
 {
-    return g->act == GCPU_WAKE || gcpu_spins(g) || (g->curr && g->curr->kernel_locks > 0);
+    return g->act == GCPU_WAKE || gcpu_spins(g) ||
+           (g->curr && (g->curr->kernel_locks > 0 || g->curr->spec->kernel));
 }
 
 static ns_t task_needs(const struct gcpu *g, const struct task *t)
 {
+    if (g->halting)
+        return 0;
     switch (t->act) {
     case ACT_NEXT:
         return 0;
@@ -273,6 +276,16 @@ static bool step_wake(struct gcpu *g)
     return true;
 }
 
+/* The debts of the exit are burnt: the vCPU halts, unless the lock was released meanwhile. */
+static void step_halt(struct gcpu *g)
+{
+    if (g->hyp || g->ovh)
+        return;
+    g->halting = false;
+    g->halted = true;
+    g->guest->hooks->halt(g->guest->hook_arg, g);
+}
+
 static bool step_spin(struct gcpu *g, struct task *t)
 {
     struct guest *k = g->guest;
@@ -282,6 +295,15 @@ static bool step_spin(struct gcpu *g, struct task *t)
         lock_resume(t); /* if readers do not have it */
     if (t->act == ACT_NEXT)
         return true;
+    if (g->halting) {
+        step_halt(g);
+        return false;
+    }
+    if (t->left <= 0 && t->act == ACT_SPIN_LOCK && lock_halts(t)) {
+        g->halting = true;
+        k->hooks->halt_exit(k->hook_arg, g);
+        return true;
+    }
     if (t->left <= 0) {
         if (t->act == ACT_SPIN_LOCK)
             lock_spin_over(t);
@@ -436,11 +458,18 @@ void gcpu_spin_done(struct task *t, ns_t cost)
     t->act = ACT_NEXT;
     t->lock = NULL;
     t->barrier = NULL;
+    g->halting = g->halting && g->curr != t;
     if (g->curr != t)
         return;
     g->ovh += cost;
     if (g->on && !g->in_step)
         gcpu_arm(g);
+}
+
+void gcpu_unhalt(struct gcpu *g)
+{
+    task_stolen(g->curr);
+    g->halted = false;
 }
 
 bool gcpu_has_work(const struct gcpu *g)

@@ -11,6 +11,7 @@
 
 static const char *const sched_names[] = {"eevdf", "cfs", "fifo", NULL};
 static const char *const nohz_names[] = {"idle", "off", "full", NULL};
+static const char *const spinlock_names[] = {"native", "paravirt", "unfair", NULL};
 static const char *const hints_names[] = {"off", "honest", "lie", NULL};
 static const char *const word_names[] = {"flag", "pulse", NULL};
 
@@ -22,6 +23,12 @@ const struct param guest_params[] = {
      "kernel/Kconfig.hz default"},
     {"nohz", PARAM_ENUM, OFF(nohz), "idle", 0, 0, nohz_names, "when the guest tick stops",
      "Linux default"},
+    {"spinlock", PARAM_ENUM, OFF(spinlock), "native", 0, 0, spinlock_names,
+     "how queued spinlocks of the kernel wait: native: in order of arrival; paravirt: a lock that "
+     "is "
+     "free while the first in line is off its pCPU may be taken by others, and who waits for long "
+     "halts until it is kicked; unfair: test-and-set, whatever the workload says",
+     "Linux 6.12: qspinlock.c; qspinlock_paravirt.h (KVM with PV_UNHALT); virt_spin_lock"},
     {"llc", PARAM_INT, OFF(llc), "0", 0, 65536, NULL,
      "vCPUs per last-level cache as the guest sees it; 0 = one for all", "QEMU default topology"},
     {"threads", PARAM_INT, OFF(threads), "0", 0, 100000, NULL,
@@ -447,6 +454,7 @@ static void settle_task(struct task *t)
 void guest_settle(struct guest *k)
 {
     guest_areas(k);
+    guest_usable_area(k);
     for (int i = 0; i < k->ncpus; i++)
         gcpu_flush(&k->cpu[i]);
     for (int i = 0; i < k->ntasks; i++)

@@ -128,6 +128,7 @@ struct task {
     ns_t cold;           /* time that it will lose while its working set comes in */
     bool refill;         /* moved since it last ran: its caches are cold */
     bool reads;          /* waits for `lock` to read */
+    bool passes;         /* may take `lock`, a paravirt spinlock, before those in line */
     bool retries;        /* was first in line at an rwsem when it was woken to try again */
     uint32_t tag;        /* communication group, 1 to ntags of its guest; 0 none */
     int64_t turn;        /* over the elements of arrays */
@@ -176,7 +177,9 @@ struct gcpu {
     bool need_resched;
     bool busy; /* as reported to cross: runnable task, wake-up or interrupt pending */
     bool tick_stopped, tick_late, nohz_kick;
-    bool evicts; /* push_to: whatever runs there, and whatever the task holds */
+    bool halting; /* waits for a paravirt spinlock and will halt when its debts are burnt */
+    bool halted;  /* its vCPU halts for that */
+    bool evicts;  /* push_to: whatever runs there, and whatever the task holds */
     enum gcpu_act act;
     enum term idle_term; /* GCPU_IDLE: IDLESPIN or HELD */
     int push_to;         /* the current task is to move there, by the stopper; -1 none pending */
@@ -239,6 +242,12 @@ struct guest_hooks {
     /* A task on `from` stores to the word that `to`'s idle loop watches, without work for it. */
     void (*poke)(void *arg, struct gcpu *from, struct gcpu *to, enum poke_kind kind, ns_t length);
     void (*count)(void *arg, const char *name);
+    /* g, which waits for a paravirt spinlock, goes to halt: the exit. Then its debts are burnt, then
+     * it gives up its pCPU until a kick or an interrupt. */
+    void (*halt_exit)(void *arg, struct gcpu *g);
+    void (*halt)(void *arg, struct gcpu *g);
+    /* The task on `from` has released a lock for which `to` halts. */
+    void (*kick)(void *arg, struct gcpu *from, struct gcpu *to);
     /* The task on g writes cache line `line` of its guest, `queue`: after those who asked before; so
      * many times in a row others had it. The time that takes; 0 when it is there already. */
     ns_t (*touch)(void *arg, struct gcpu *g, int line, bool queue, int64_t times);
@@ -267,6 +276,7 @@ struct guest_stats {
     __extension__ unsigned __int128 stack_area, run_area; /* the sums above x time */
     __extension__ unsigned __int128 spread_area;          /* CPUs with a runnable task x time */
     ns_t spread_time;                                     /* time with any runnable task */
+    ns_t usable_area, usable_time; /* CPUs that the policy uses x time; time with such a set */
 };
 
 struct guest {
@@ -302,6 +312,8 @@ struct guest {
     int nr_overloaded;
     int nr_busy_cpus; /* with a runnable task */
     ns_t spread_since;
+    int usable; /* CPUs that the policy uses, as it reported; 0 = it keeps no such set */
+    ns_t usable_since;
     int examined;           /* run queues looked at in this selection */
     ns_t next_nohz;         /* no idle CPU is kicked for balancing before */
     int run_sum, stack_sum; /* runnable tasks; of these, behind another task of their CPU */
@@ -346,6 +358,8 @@ void gcpu_flush(struct gcpu *g);
 void gcpu_charge(struct gcpu *g, ns_t hyp, ns_t ovh);
 /* Has g look at its interrupts and run queue now; g must be on. */
 void gcpu_kick(struct gcpu *g);
+/* The halt of g for a lock ends: from now on it waits for a pCPU. */
+void gcpu_unhalt(struct gcpu *g);
 /* Has g something to do: runnable task, wake-up or interrupt pending? */
 bool gcpu_has_work(const struct gcpu *g);
 /* Has the word that an idle g watches been written: work, or a kick to balance? Interrupts leave it
@@ -355,7 +369,8 @@ bool gcpu_word_set(const struct gcpu *g);
 bool gcpu_spins(const struct gcpu *g);
 /* Must it choose a task anew, now? */
 bool gcpu_resched(const struct gcpu *g);
-/* Is it in its kernel: waking somebody, spinning, or holding a kernel lock? */
+/* Is it in its kernel: waking somebody, spinning, holding a kernel lock, or with a task whose work is
+ * there? */
 bool gcpu_in_kernel(const struct gcpu *g);
 /* g is idle and its plan changed into one that leaves it: burn the debts, then commit again. */
 void gcpu_idle_again(struct gcpu *g);

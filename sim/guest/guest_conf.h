@@ -9,6 +9,9 @@ enum guest_sched { GUEST_SCHED_EEVDF, GUEST_SCHED_CFS, GUEST_SCHED_FIFO };
 /* What a guest tells its host about itself: nothing but at its ticks, the truth, or what pays. */
 enum guest_hints { HINTS_OFF, HINTS_HONEST, HINTS_LIE };
 enum guest_nohz { NOHZ_IDLE, NOHZ_OFF, NOHZ_FULL };
+/* How the guest kernel's queued spinlocks wait: in a queue that nobody passes; in one that is passed while
+ * its head does not run, with waiters that halt; by test-and-set. */
+enum guest_spinlock { SPINLOCK_NATIVE, SPINLOCK_PARAVIRT, SPINLOCK_UNFAIR };
 
 /* What a waker leaves in the word that an idle CPU watches: a flag that this CPU alone clears (Linux'
  * need_resched), or a pulse that is gone after wake_pulse. */
@@ -18,6 +21,7 @@ struct guest_conf {
     int scheduler;   /* enum guest_sched */
     int64_t hz;      /* guest tick */
     int nohz;        /* enum guest_nohz */
+    int spinlock;    /* enum guest_spinlock */
     int64_t threads; /* what `vcpus` in the count of a task stands for, 0 = the vCPUs */
     int64_t llc;     /* vCPUs per last-level cache as the guest sees it, 0 = one LLC */
     bool balance;    /* periodic, new-idle and nohz balancing */

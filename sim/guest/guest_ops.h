@@ -23,7 +23,7 @@
  * Required: head.name only. enqueue, dequeue and pick come all three or none (none: the guest core's
  * ordering, `guest.scheduler`: eevdf, cfs or fifo). A policy sees guest CPUs only: no pCPU exists here.
  * It may read the channel facts it declared in `facts`; with the channel off these read as "not known":
- * not preempted, LOW, not idle, no group (-1). Policies add no time: guest_* and channel reads count
+ * not preempted, LOW, not idle, no group (-1), no quota (0). Policies add no time: guest_* and channel reads count
  * what was looked at, the machine prices it: in `select` and in `irq` by the row. One that declares
  * facts and has no `irq` pays the flat `reread` for each interrupt instead. An IPI asks no `irq`, and costs
  * every policy that declares facts `reread`.
@@ -117,6 +117,8 @@ bool guest_pcpu_idle(struct guest *k, int cpu);
 int guest_group(struct guest *k, int cpu); /* a virtual id, good for comparing; -1 = in none */
 ns_t guest_steal(struct guest *k, int cpu);
 int guest_hint(struct guest *k, int cpu);
+/* How many vCPUs the host lets this VM use; 0 = it does not say. A channel read as well. */
+int guest_quota(struct guest *k);
 /* The order of the kernel's select_idle_sibling with wake_affine before it; `avail` says which CPU
  * may be taken as idle (NULL: guest_idle_cpu). */
 int guest_select_sibling(struct guest *k, struct task *t, int prev, int waker, unsigned flags,
@@ -129,6 +131,8 @@ void guest_push(struct guest *k, int cpu, int to);
 /* Moves a queued (not current) task. False when it is not allowed there. */
 bool guest_migrate(struct guest *k, struct task *t, int to);
 void guest_timer(struct guest *k, int slot, ns_t at, uint64_t cookie);
+/* For the result: the policy uses n of the CPUs from now on, by a set of its own. */
+void guest_report_usable(struct guest *k, int n);
 void guest_count(struct guest *k, const char *name); /* a named fallback counter of the result */
 
 const char *guest_ops_check(const struct guest_ops *o, char buf[160]);

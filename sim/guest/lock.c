@@ -16,6 +16,10 @@
 
 #define HANDOFF       (4 * NS_MS)
 #define READERS_WOKEN 256 /* at once */
+/* Turns of a waiter of a paravirt spinlock before it halts (SPIN_THRESHOLD); between two looks whether the one
+ * before it has. */
+#define PARAVIRT_TURNS 32768
+#define PARAVIRT_EARLY 256
 /* How often an optimistic spinner looks whether the owner still executes. Linux looks in each turn. */
 #define OWNER_CHECK (10 * NS_US)
 
@@ -26,15 +30,46 @@ static bool executes(const struct task *t)
     return g->on && g->curr == t && g->act == GCPU_TASK;
 }
 
+/* The one in line before t, who need not be in it yet. */
+static struct task *task_before(const struct lock *l, const struct task *t)
+{
+    struct task *before = NULL;
+
+    for (struct task *s = l->spinners.head; s && s != t; s = s->link)
+        before = s;
+    return before;
+}
+
 static bool is_free(const struct lock *l, bool read)
 {
     return !l->owner && (read || l->readers == 0);
 }
 
-/* Writers take an rwsem that is free, readers do not overtake those who wait. */
-static bool may_take(const struct lock *l, bool read)
+/* What a spinning lock is in this guest; only queued ones of the kernel depend on the guest. */
+static enum guest_spinlock spinlock_kind(const struct guest *k, const struct lock *l)
 {
-    if (l->spec->kind == LOCK_SPIN && l->spec->fair && l->spinners.head)
+    if (!l->spec->fair)
+        return SPINLOCK_UNFAIR;
+    if (!l->spec->kernel || l->spec->kind != LOCK_SPIN)
+        return SPINLOCK_NATIVE;
+    return (enum guest_spinlock)k->conf.spinlock;
+}
+
+/* Who has it next is settled among the spinners, wherever they are. */
+static bool handed_in_order(const struct guest *k, const struct lock *l)
+{
+    return l->spec->kind == LOCK_SPIN && spinlock_kind(k, l) == SPINLOCK_NATIVE;
+}
+
+static bool is_paravirt(const struct guest *k, const struct lock *l)
+{
+    return spinlock_kind(k, l) == SPINLOCK_PARAVIRT;
+}
+
+/* Writers take an rwsem that is free, readers do not overtake those who wait. */
+static bool may_take(const struct guest *k, const struct lock *l, bool read)
+{
+    if (handed_in_order(k, l) && l->spinners.head)
         return false;
     return is_free(l, read) && !(read && l->waiters.head);
 }
@@ -109,12 +144,21 @@ static bool owner_runs(struct guest *k, const struct lock *l, const struct task 
     return !channel_preempted(k->channel, owner->cpu);
 }
 
+/* A paravirt waiter halts after so many turns; soon, when the one before it has halted. */
+static ns_t halt_after(const struct task *t, const struct lock *l)
+{
+    const struct task *before = task_before(l, t);
+    const ns_t pause = t->guest->costs->pause;
+
+    return pause * (before && task_gcpu(before)->halted ? PARAVIRT_EARLY : PARAVIRT_TURNS);
+}
+
 /* How long t may spin before it looks again or blocks; 0 = not at all. Behind readers a writer spins
  * for 10 us and half a microsecond for each of up to 30 of them. */
 static ns_t spin_time(const struct task *t, const struct lock *l)
 {
     if (l->spec->kind == LOCK_SPIN)
-        return NS_NEVER;
+        return is_paravirt(t->guest, l) ? halt_after(t, l) : NS_NEVER;
     if (t->reads)
         return 0;
     if (!l->spec->optimistic)
@@ -129,7 +173,7 @@ bool lock_take(struct task *t, struct lock *l, bool read)
     struct gcpu *g = task_gcpu(t);
     ns_t limit;
 
-    if (may_take(l, read)) {
+    if (may_take(t->guest, l, read)) {
         const ns_t cost = guest_touch(t, l->line, read);
 
         gcpu_overhead(g, cost);
@@ -148,6 +192,7 @@ bool lock_take(struct task *t, struct lock *l, bool read)
     t->lock = l;
     g->ple_left = g->ple_window ? g->ple_window : NS_NEVER; /* each loop has a window of its own */
     t->left = limit;
+    t->passes = is_paravirt(t->guest, l) && l->spinners.head && !executes(l->spinners.head);
     list_push(&l->spinners, t);
     return false;
 }
@@ -174,11 +219,22 @@ void lock_spin_over(struct task *t)
     }
 }
 
+bool lock_halts(struct task *t)
+{
+    if (!is_paravirt(t->guest, t->lock))
+        return false;
+    t->left = halt_after(t, t->lock);
+    t->passes = false; /* in line from now on */
+    return true;
+}
+
 void lock_resume(struct task *t)
 {
+    const struct guest *k = t->guest;
     struct lock *l = t->lock;
+    const bool in_line = spinlock_kind(k, l) != SPINLOCK_UNFAIR;
 
-    if (is_free(l, t->reads) && (!l->spec->fair || l->spinners.head == t))
+    if (is_free(l, t->reads) && (!in_line || l->spinners.head == t || t->passes))
         lock_grant(t, l, 1);
 }
 
@@ -236,12 +292,29 @@ static bool handed_off(struct task *by, struct lock *l)
     return true;
 }
 
-/* The spinner that gets a released lock; how many ask for its line. */
-static struct task *next_spinner(const struct lock *l, int64_t *askers)
+/* The first in line, if it runs; else one that came while it did not. A head that halts is kicked. */
+static struct task *next_paravirt(struct task *by, const struct lock *l)
 {
-    const bool queued = l->spec->fair && l->spec->kind == LOCK_SPIN;
+    struct task *head = l->spinners.head, *s = head;
+
+    if (head && task_gcpu(head)->halted)
+        by->guest->hooks->kick(by->guest->hook_arg, task_gcpu(by), task_gcpu(head));
+    while (s && !(executes(s) && (s == head || s->passes)))
+        s = s->link;
+    return s;
+}
+
+/* The spinner that gets a released lock; how many ask for its line. */
+static struct task *next_spinner(struct task *by, const struct lock *l, int64_t *askers)
+{
+    const struct guest *k = by->guest;
+    const bool queued = handed_in_order(k, l);
     struct task *next = NULL;
 
+    if (is_paravirt(k, l)) {
+        *askers = 1;
+        return next_paravirt(by, l);
+    }
     *askers = 0;
     for (struct task *s = l->spinners.head; s; s = s->link) {
         if (!queued && !executes(s))
@@ -249,7 +322,7 @@ static struct task *next_spinner(const struct lock *l, int64_t *askers)
         if (!next)
             next = s;
         ++*askers;
-        if (l->spec->fair)
+        if (spinlock_kind(k, l) != SPINLOCK_UNFAIR)
             break;
     }
     return next;
@@ -274,7 +347,7 @@ void lock_release(struct task *t, struct lock *l)
     gcpu_overhead(task_gcpu(t), guest_touch(t, l->line, !write));
     if (l->readers > 0 || handed_off(t, l))
         return;
-    s = next_spinner(l, &askers);
+    s = next_spinner(t, l, &askers);
     if (s)
         lock_grant(s, l, askers);
     else if (l->waiters.head)

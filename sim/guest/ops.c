@@ -248,6 +248,32 @@ int guest_hint(struct guest *k, int cpu)
     return k->channel ? channel_hint(k->channel, cpu) : 0;
 }
 
+int guest_quota(struct guest *k)
+{
+    return k->channel ? channel_quota(k->channel) : 0;
+}
+
+void guest_usable_area(struct guest *k)
+{
+    const ns_t dt = know(k) - k->usable_since;
+
+    k->usable_since = know(k);
+    if (k->usable == 0)
+        return;
+    k->st.usable_time += dt;
+    k->st.usable_area += k->usable * dt;
+}
+
+void guest_report_usable(struct guest *k, int n)
+{
+    CHECK(n > 0 && n <= k->ncpus, "guest policy %s: %d of %d CPUs are usable", k->ops->head.name, n,
+          k->ncpus);
+    guest_usable_area(k);
+    if (n != k->usable)
+        trace_put(k->trace, know(k), TRACE_USABLE, k->vm, n, 0);
+    k->usable = n;
+}
+
 void guest_count(struct guest *k, const char *name)
 {
     k->hooks->count(k->hook_arg, name);

@@ -95,6 +95,8 @@ struct barrier_spec {
 struct queue_spec {
     char *name;
     int64_t capacity;
+    int64_t
+        low; /* who found it full is woken, all together, when so many are left; -1: one by one */
     int64_t count; /* above 0: an array of that many */
 };
 
@@ -129,7 +131,7 @@ struct task_spec {
     uint32_t tag;           /* communication group, 0 = none */
     int64_t tag_of;         /* instead: each `tag_of` tasks in a row are a group; 0 = not used */
     int64_t footprint;      /* working set in bytes, -1 = the machine's default */
-    bool kernel;            /* a kernel thread (for accounting and policies) */
+    bool kernel;            /* its work is done in the kernel: a directed yield may choose it */
     ns_t start;             /* offset of the first wake-up */
     struct dist start_dist; /* added to start when kind != CONST or a > 0 */
     int start_spread;       /* of start_dist, as in struct op */

@@ -22,7 +22,8 @@ void task_stolen(struct task *t)
     struct guest *k = t->guest;
     const ns_t now = know(k), dt = now - t->stolen_from;
 
-    t->acct.term[TASK_STOLEN] += dt;
+    /* Who halts for a lock sleeps as far as its task is concerned. */
+    t->acct.term[task_gcpu(t)->halted ? TASK_SLEEPING : TASK_STOLEN] += dt;
     if (t->locks_held)
         k->st.holder_preempted += dt;
     t->stolen_from = now;

@@ -79,6 +79,20 @@ bool queue_send(struct task *t, struct msgq *q)
     return true;
 }
 
+/* One for each message taken; or all, once the queue is nearly empty, as Linux does with sockets. */
+static void wake_senders(struct task *by, struct msgq *q)
+{
+    struct task *s;
+
+    if (q->spec->low >= 0 && q->n > q->spec->low)
+        return;
+    while ((s = list_pop(&q->senders)) != NULL) {
+        task_wake(task_gcpu(by), s, SELECT_SYNC);
+        if (q->spec->low < 0)
+            return;
+    }
+}
+
 bool queue_recv(struct task *t, struct msgq *q)
 {
     if (q->n == 0) {
@@ -90,8 +104,7 @@ bool queue_recv(struct task *t, struct msgq *q)
     q->head = (q->head + 1) % q->spec->capacity;
     q->n--;
     gcpu_overhead(task_gcpu(t), guest_touch(t, q->line, false));
-    if (q->senders.head)
-        task_wake(task_gcpu(t), list_pop(&q->senders), SELECT_SYNC);
+    wake_senders(t, q);
     return true;
 }
 

@@ -14,6 +14,8 @@
 static const char *const starts[] = {"order", "random", NULL};
 static const char *const scopes[] = {"previous", "group", "node", "machine", NULL};
 
+static const char *const quota_pers[] = {"vcpu", "vm", NULL};
+
 const struct param host_params[] = {
     {.name = "tick",
      .type = PARAM_INT,
@@ -67,6 +69,22 @@ const struct param host_params[] = {
      .max = NS_SEC,
      .help = "no new-idle balancing on a pCPU whose average idle time is shorter",
      .source = "assumed; Linux compares with the measured cost of balancing"},
+    {.name = "quota",
+     .type = PARAM_NS,
+     .offset = offsetof(struct host_conf, quota),
+     .def = "0",
+     .min = 0,
+     .max = 1000 * NS_SEC,
+     .help =
+         "every so often each VM is told through the channel how many vCPUs it may use; 0 = never",
+     .source = "vScale (EuroSys'16): 10 ms"},
+    {.name = "quota-per",
+     .type = PARAM_ENUM,
+     .offset = offsetof(struct host_conf, quota_per),
+     .def = "vcpu",
+     .values = quota_pers,
+     .help = "a VM's share in that: by its vCPUs, or the same for each VM, as with vm-groups",
+     .source = "Tandem"},
     {.name = "shuffle",
      .type = PARAM_NS,
      .offset = offsetof(struct host_conf, shuffle),

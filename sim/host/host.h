@@ -133,6 +133,9 @@ enum placement_scope { SCOPE_PREVIOUS, SCOPE_GROUP, SCOPE_NODE, SCOPE_MACHINE };
 /* Where a vCPU that may be anywhere runs first: in order of number, or somewhere at random. */
 enum start_place { START_ORDER, START_RANDOM };
 
+/* A VM weighs as its vCPUs together, or each VM as much, as with the vm-groups of the fair schedulers. */
+enum quota_per { QUOTA_PER_VCPU, QUOTA_PER_VM };
+
 struct host_conf {
     int64_t tick_hz; /* 0 = none, slices end exactly */
     int scope;    /* enum placement_scope: how far a waking floating vCPU looks for an idle pCPU */
@@ -145,7 +148,9 @@ struct host_conf {
     int64_t gather_limit;   /* stable vCPUs on one pCPU */
     ns_t shuffle;           /* every floating vCPU changes its place once in this time, 0 = none */
     int shuffle_scope;      /* enum placement_scope: how far away the other place may be */
-    ns_t newidle_min_idle;  /* no new-idle balancing on a pCPU that is idle for less on average */
+    ns_t quota;            /* every so often each VM is told how many vCPUs it may use, 0 = never */
+    int quota_per;         /* enum quota_per: what the weights of VMs are */
+    ns_t newidle_min_idle; /* no new-idle balancing on a pCPU that is idle for less on average */
 };
 
 extern const struct param host_params[]; /* over struct host_conf */

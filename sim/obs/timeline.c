@@ -13,13 +13,11 @@
 
 #include "obs/account.h"
 #include "obs/json.h"
+#include "obs/trace_busy.h"
 
 #define NOBODY       (-1)
 #define PID_PCPUS    1
 #define PID_FIRST_VM 2
-
-/* enum vcpu_state, as the trace documents it. */
-enum { STATE_BLOCKED, STATE_READY, STATE_RUNNING };
 
 enum label {
     SHOW_NOTHING,
@@ -42,6 +40,7 @@ struct vcpu_track {
     int label_task;
     ns_t since;
     int pid;
+    struct vcpu_busy busy;
 };
 
 /* A wake-up whose task has not run yet. */
@@ -57,6 +56,10 @@ struct timeline {
     struct timeline_names names;
     struct pcpu_track *pcpu;
     struct vcpu_track *vcpu;
+    int *busy; /* by VM: busy vCPUs */
+    int idle;  /* pCPUs, since idle_at */
+    int idle_shown;
+    ns_t idle_at;
     struct wake *wake; /* by task */
     int nwakes;
     uint64_t arrows;
@@ -100,6 +103,25 @@ static void put_slice(struct timeline *t, int pid, int tid, ns_t from, ns_t to, 
     fputc('}', t->out);
 }
 
+/* A counter track holds its value until the next one. */
+static void put_counter(struct timeline *t, int pid, ns_t at, const char *name, const char *what,
+                        int value)
+{
+    begin_event(t, "C", pid, 0);
+    put_time(t->out, "ts", at);
+    put_name(t->out, name);
+    fprintf(t->out, ",\"args\":{\"%s\":%d}}", what, value);
+}
+
+/* Once its instant is over: most pCPUs that a vCPU leaves get another one at once. */
+static void put_idle(struct timeline *t)
+{
+    if (t->idle == t->idle_shown)
+        return;
+    put_counter(t, PID_PCPUS, t->idle_at, "idle pCPUs", "pCPUs", t->idle);
+    t->idle_shown = t->idle;
+}
+
 static void put_arrow_end(struct timeline *t, const char *ph, int vcpu, ns_t at)
 {
     begin_event(t, ph, t->vcpu[vcpu].pid, vcpu);
@@ -108,12 +130,23 @@ static void put_arrow_end(struct timeline *t, const char *ph, int vcpu, ns_t at)
             *ph == 'f' ? ",\"bp\":\"e\"" : "");
 }
 
+static void pcpu_close_slice(struct timeline *t, int pcpu, ns_t now)
+{
+    const struct pcpu_track *p = &t->pcpu[pcpu];
+
+    if (p->vcpu != NOBODY && now > p->since)
+        put_slice(t, PID_PCPUS, pcpu, p->since, now, t->names.vcpu_name(t->names.arg, p->vcpu));
+}
+
 static void pcpu_change(struct timeline *t, int pcpu, ns_t now, int vcpu)
 {
     struct pcpu_track *p = &t->pcpu[pcpu];
 
-    if (p->vcpu != NOBODY && now > p->since)
-        put_slice(t, PID_PCPUS, pcpu, p->since, now, t->names.vcpu_name(t->names.arg, p->vcpu));
+    pcpu_close_slice(t, pcpu, now);
+    if ((vcpu == NOBODY) != (p->vcpu == NOBODY)) {
+        t->idle += vcpu == NOBODY ? 1 : -1;
+        t->idle_at = now;
+    }
     *p = (struct pcpu_track){.vcpu = vcpu, .since = now};
 }
 
@@ -168,6 +201,22 @@ static void vcpu_update(struct timeline *t, int vcpu, ns_t now)
     v->since = now;
 }
 
+/* A record about the state or activity of a vCPU. */
+static void vcpu_change(struct timeline *t, const struct trace_record *r)
+{
+    struct vcpu_track *v = &t->vcpu[r->a];
+    const bool was_busy = vcpu_is_busy(&v->busy);
+    int *n = &t->busy[v->pid - PID_FIRST_VM];
+
+    *(r->kind == TRACE_ACTIVITY ? &v->activity : &v->state) = r->b;
+    vcpu_busy_take(&v->busy, r);
+    vcpu_update(t, r->a, r->time);
+    if (vcpu_is_busy(&v->busy) == was_busy)
+        return;
+    *n += was_busy ? -1 : 1;
+    put_counter(t, v->pid, r->time, "busy vCPUs", "vCPUs", *n);
+}
+
 static void wake_begin(struct timeline *t, int task, int waker, ns_t now)
 {
     if (task >= t->nwakes) {
@@ -210,6 +259,8 @@ static void timeline_put(struct trace_sink *sink, const struct trace_record *r)
 {
     struct timeline *t = (struct timeline *)(void *)sink;
 
+    if (r->time > t->idle_at)
+        put_idle(t);
     switch (r->kind) {
     case TRACE_VCPU_IN:
         pcpu_change(t, r->a, r->time, r->b);
@@ -219,12 +270,11 @@ static void timeline_put(struct trace_sink *sink, const struct trace_record *r)
             pcpu_change(t, r->a, r->time, NOBODY);
         break;
     case TRACE_VCPU_STATE:
-        t->vcpu[r->a].state = r->b;
-        vcpu_update(t, r->a, r->time);
-        break;
     case TRACE_ACTIVITY:
-        t->vcpu[r->a].activity = r->b;
-        vcpu_update(t, r->a, r->time);
+        vcpu_change(t, r);
+        break;
+    case TRACE_USABLE:
+        put_counter(t, PID_FIRST_VM + r->a, r->time, "preferred vCPUs", "vCPUs", r->b);
         break;
     case TRACE_TASK_IN:
     case TRACE_TASK_OUT:
@@ -246,6 +296,7 @@ static void put_tracks(struct timeline *t)
     int last = -1;
 
     put_metadata(t, "process_name", PID_PCPUS, 0, "pCPUs");
+    put_counter(t, PID_PCPUS, 0, "idle pCPUs", "pCPUs", n->npcpus);
     for (int p = 0; p < n->npcpus; p++) {
         snprintf(name, sizeof(name), "pcpu %d", p);
         put_metadata(t, "thread_name", PID_PCPUS, p, name);
@@ -254,8 +305,10 @@ static void put_tracks(struct timeline *t)
         const int vm = n->vm(n->arg, v);
 
         t->vcpu[v].pid = PID_FIRST_VM + vm;
-        if (vm != last)
+        if (vm != last) {
             put_metadata(t, "process_name", PID_FIRST_VM + vm, v, n->vm_name(n->arg, vm));
+            put_counter(t, PID_FIRST_VM + vm, 0, "busy vCPUs", "vCPUs", 0);
+        }
         last = vm;
         put_metadata(t, "thread_name", PID_FIRST_VM + vm, v, n->vcpu_name(n->arg, v));
     }
@@ -265,6 +318,7 @@ static void timeline_free(struct timeline *t)
 {
     free(t->pcpu);
     free(t->vcpu);
+    free(t->busy);
     free(t->wake);
     free(t);
 }
@@ -278,7 +332,9 @@ struct timeline *timeline_open(FILE *out, const struct timeline_names *names)
     *t = (struct timeline){.sink = {.put = timeline_put}, .out = out, .names = *names};
     t->pcpu = calloc((size_t)names->npcpus + 1, sizeof(*t->pcpu));
     t->vcpu = calloc((size_t)names->nvcpus + 1, sizeof(*t->vcpu));
-    if (!t->pcpu || !t->vcpu) {
+    t->busy = calloc((size_t)names->nvcpus + 1, sizeof(*t->busy)); /* no more VMs than vCPUs */
+    t->idle = t->idle_shown = names->npcpus;
+    if (!t->pcpu || !t->vcpu || !t->busy) {
         timeline_free(t);
         return NULL;
     }
@@ -299,8 +355,9 @@ struct trace_sink *timeline_sink(struct timeline *t)
 
 int timeline_close(struct timeline *t, ns_t end)
 {
+    put_idle(t);
     for (int p = 0; p < t->names.npcpus; p++)
-        pcpu_change(t, p, end, NOBODY);
+        pcpu_close_slice(t, p, end);
     for (int v = 0; v < t->names.nvcpus; v++)
         vcpu_close_slice(t, v, end);
     fputs("\n]}\n", t->out);

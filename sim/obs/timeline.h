@@ -8,6 +8,10 @@
  * progress, "lock spin", "idle spin", "held idle" while it is on a pCPU; "steal" or "unseen wait"
  * while it is off; nothing while it is blocked or has no task. Arrows lead from a waker to where
  * the woken task first runs. Slices that took no time are left out.
+ *
+ * Counter tracks: idle pCPUs of the machine (no vCPU is there); of each VM its busy vCPUs, which run or
+ * wait for a pCPU and whose guest does not idle, and the vCPUs that its policy prefers, if it keeps such
+ * a set.
  */
 #ifndef SIM_OBS_TIMELINE_H
 #define SIM_OBS_TIMELINE_H

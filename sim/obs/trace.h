@@ -18,7 +18,8 @@ enum trace_kind {
     TRACE_TASK_WAKE, /* a = vCPU chosen, b = task woken, c = vCPU of the waker (interrupts: the interrupted one) */
     TRACE_ACTIVITY, /* a = vCPU, b = enum term that its time now goes to */
     TRACE_EXIT,     /* a = vCPU, b = enum exit_reason */
-    TRACE_MARK      /* a = vCPU, b = task, c = mark index */
+    TRACE_MARK,     /* a = vCPU, b = task, c = mark index */
+    TRACE_USABLE    /* a = VM, b = vCPUs that its policy uses from now on, by a set that it keeps */
 };
 
 struct trace_record {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "study/commands.h"
+#include "study/course.h"
 #include "study/figure.h"
 
 static const char *const templates[] = {
@@ -29,6 +30,7 @@ void figures_list(FILE *out)
 {
     for (size_t i = 0; i < nfigures; i++)
         fprintf(out, "%-17s %s\n", figures[i].name, figures[i].summary);
+    fprintf(out, "%-17s %s\n", COURSE_FIGURE, COURSE_SUMMARY);
 }
 
 const struct figure figures[] = {

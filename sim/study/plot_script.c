@@ -49,7 +49,7 @@ const char *plot_folder(const char *name, char *buf, size_t size)
 }
 
 /* Single quotes: only the quote itself is special, and is doubled. */
-static void put_text(FILE *out, const char *text)
+void plot_put_text(FILE *out, const char *text)
 {
     fputc('\'', out);
     for (; *text; text++) {
@@ -72,13 +72,13 @@ static void put_tic(FILE *out, const char *text)
         doubled[n++] = *text;
     }
     doubled[n] = '\0';
-    put_text(out, doubled);
+    plot_put_text(out, doubled);
 }
 
-static void put_variable(FILE *out, const char *name, const char *text)
+void plot_put_variable(FILE *out, const char *name, const char *text)
 {
     fprintf(out, "%s = ", name);
-    put_text(out, text);
+    plot_put_text(out, text);
     fputc('\n', out);
 }
 
@@ -96,7 +96,7 @@ static double largest(const struct plot_grid *g, size_t from, size_t n)
     return most;
 }
 
-static void put_terminal(FILE *out, const struct layout *l, enum picture_format format)
+void plot_put_terminal(FILE *out, double width, double height, enum picture_format format)
 {
     const double px = 15, pt = 8;
 
@@ -104,17 +104,17 @@ static void put_terminal(FILE *out, const struct layout *l, enum picture_format 
         fprintf(out,
                 "set terminal svg noenhanced size %.0f,%.0f font 'DejaVu Sans,%.0f' "
                 "background rgb 'white' linewidth 1.2\n",
-                l->width * px, l->height * px, px);
+                width * px, height * px, px);
     else if (format == PICTURE_PNG)
         fprintf(out,
                 "set terminal pngcairo noenhanced size %.0f,%.0f font 'DejaVu Sans,%.1f' "
                 "background rgb 'white' linewidth 2 pointscale 1.6\n",
-                l->width * px * 1.6, l->height * px * 1.6, px * 1.6 * 0.75);
+                width * px * 1.6, height * px * 1.6, px * 1.6 * 0.75);
     else
         fprintf(out,
                 "set terminal pdfcairo noenhanced size %.3fin,%.3fin font 'DejaVu Sans,%.0f' "
                 "linewidth 0.9 pointscale 0.5\n",
-                l->width * pt / 72, l->height * pt / 72, pt);
+                width * pt / 72, height * pt / 72, pt);
 }
 
 /* "axis: value"; without panels, and for metrics, which their axes name, nothing. */
@@ -136,7 +136,7 @@ static void facet_title(const struct plot_grid *g, size_t f, char out[LABEL_SIZE
 static void put_element(FILE *out, const char *array, size_t i, const char *text)
 {
     fprintf(out, "%s[%zu] = ", array, i + 1);
-    put_text(out, text);
+    plot_put_text(out, text);
     fputc('\n', out);
 }
 
@@ -416,14 +416,14 @@ static void put_labels(FILE *out, const struct plot_grid *g, const struct plot_r
     const char *title = r->title ? r->title : f->title;
     char text[LABEL_SIZE];
 
-    put_variable(out, "TITLE", title ? title : "");
-    put_variable(out, "XLABEL", x_label(g, r, text));
+    plot_put_variable(out, "TITLE", title ? title : "");
+    plot_put_variable(out, "XLABEL", x_label(g, r, text));
     label_axis(&g->series, text);
-    put_variable(out, "SLABEL", is_map(r) && r->ylabel ? r->ylabel : text);
+    plot_put_variable(out, "SLABEL", is_map(r) && r->ylabel ? r->ylabel : text);
     label_note(g, is_map(r), text);
-    put_variable(out, "NOTE", text);
-    put_variable(out, "MARK_KEY", f->mark_key ? f->mark_key : "");
-    put_variable(out, "BAND_KEY", f->band_key ? f->band_key : "");
+    plot_put_variable(out, "NOTE", text);
+    plot_put_variable(out, "MARK_KEY", f->mark_key ? f->mark_key : "");
+    plot_put_variable(out, "BAND_KEY", f->band_key ? f->band_key : "");
 }
 
 int plot_script(FILE *out, const struct plot_grid *g, const struct plot_request *r,
@@ -432,7 +432,7 @@ int plot_script(FILE *out, const struct plot_grid *g, const struct plot_request 
     const struct layout l = lay_out(g, r);
 
     fputs("set encoding utf8\n", out);
-    put_terminal(out, &l, format);
+    plot_put_terminal(out, l.width, l.height, format);
     put_labels(out, g, r);
     put_series(out, g);
     if (g->cdf)
@@ -446,7 +446,7 @@ int plot_script(FILE *out, const struct plot_grid *g, const struct plot_request 
         cdf_data(out, g);
     else
         put_data(out, g, r);
-    put_variable(out, "FOLDER", folder);
+    plot_put_variable(out, "FOLDER", folder);
     fprintf(out, "load FOLDER.'/style.gp'\nload FOLDER.'/%s'\n", figure_template(r->figure));
     return ferror(out) ? -1 : 0;
 }

@@ -97,7 +97,7 @@ static inline struct workload *governed_workload(const char *text)
     return w;
 }
 
-static inline struct governed_world *governed_new(struct governed_setting s)
+static inline struct governed_world *governed_seeded(struct governed_setting s, uint64_t seed)
 {
     struct governed_world *w = calloc(1, sizeof(*w));
     const struct guest_place place = {.vm = s.vm, .ncpus = s.ncpus};
@@ -113,7 +113,7 @@ static inline struct governed_world *governed_new(struct governed_setting s)
     w->costs.guest_switch = s.guest_switch;
     w->work = governed_workload(s.workload ? s.workload : IDLE_TASK);
     w->e = engine_new();
-    w->k = guest_new(w->e, &w->costs, w->work, &conf, ops, params, &place, 1, &GOVERNED, w, why);
+    w->k = guest_new(w->e, &w->costs, w->work, &conf, ops, params, &place, seed, &GOVERNED, w, why);
     cr_assert(w->k, "%s", why);
     w->c = channel_new(w->e, s.ncpus, 0, 1);
     cr_assert(w->c);
@@ -126,6 +126,11 @@ static inline struct governed_world *governed_new(struct governed_setting s)
     }
     cr_assert(guest_begin(w->k, 0, why) == 0, "%s", why);
     return w;
+}
+
+static inline struct governed_world *governed_new(struct governed_setting s)
+{
+    return governed_seeded(s, 1);
 }
 
 static inline void governed_free(struct governed_world *w)

@@ -211,6 +211,24 @@ Test(steal_governor, each_vm_has_a_phase_of_its_own)
     }
 }
 
+static ns_t phase_of(int vm, uint64_t seed)
+{
+    struct governed_world *w = governed_seeded(
+        (struct governed_setting){&guest_policy_steal_governor, NULL, NULL, 2, vm, 0}, seed);
+    const ns_t at = next_sample(w);
+
+    governed_free(w);
+    return at;
+}
+
+Test(steal_governor, the_seed_gives_the_phases)
+{
+    for (int vm = 0; vm < 8; vm++) {
+        cr_expect_eq(phase_of(vm, 7), phase_of(vm, 7), "VM %d", vm);
+        cr_expect_neq(phase_of(vm, 7), phase_of(vm, 8), "VM %d", vm);
+    }
+}
+
 Test(steal_governor, a_wake_up_falls_back_to_the_lowest)
 {
     struct governed_world *w = govern_n(4, NULL);

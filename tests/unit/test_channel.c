@@ -68,20 +68,23 @@ Test(channel, degree_and_idle_follow_the_map)
     channel_free(channel);
 }
 
-Test(channel, preempted_by_both_rules)
+Test(channel, preempted_by_each_rule)
 {
-    for (int rule = PREEMPTED_ANY; rule <= PREEMPTED_RUNNABLE; rule++) {
+    for (int rule = PREEMPTED_ANY; rule <= PREEMPTED_NEVER; rule++) {
         struct channel_end *e = begin(0, FACT_PREEMPTED, (enum preempted_rule)rule, NULL);
+        const bool ever = rule != PREEMPTED_NEVER;
+
         cr_expect_not(channel_preempted(e, 0), "never ran");
         channel_publish_vcpu(e, 0, true, true);
         cr_expect_not(channel_preempted(e, 0));
         channel_publish_vcpu(e, 0, false, true);
-        cr_expect(channel_preempted(e, 0));
+        cr_expect_eq(channel_preempted(e, 0), ever);
         channel_publish_vcpu(e, 0, true, true);
         cr_expect_not(channel_preempted(e, 0));
         channel_publish_vcpu(e, 0, false, false);
         cr_expect_eq(channel_preempted(e, 0), rule == PREEMPTED_ANY, "it has blocked");
         cr_expect_not(channel_preempted(e, 1), "another vCPU");
+        cr_expect_eq(channel_take_reads(e).preempted, ever ? 6 : 0, "a constant is no row");
         channel_free(channel);
     }
 }
@@ -332,6 +335,31 @@ static int status_of_read(unsigned facts, unsigned fact, int vcpu)
     }
     cr_assert_eq(waitpid(child, &status, 0), child);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+Test(channel, a_quota_belongs_to_the_vm)
+{
+    struct channel_end *e = begin(0, FACT_QUOTA, PREEMPTED_ANY, NULL);
+    struct channel_end *other =
+        channel_attach(channel, "other", FACT_QUOTA, 2, 1, PREEMPTED_ANY, NULL);
+
+    cr_expect_eq(channel_quota(e), 0, "not said");
+    channel_publish_quota(e, 3);
+    cr_expect_eq(channel_quota(e), 3);
+    cr_expect_eq(channel_quota(other), 0);
+    channel_publish_quota(other, 2);
+    channel_publish_quota(e, 4);
+    cr_expect(channel_quota(e) == 4 && channel_quota(other) == 2);
+    cr_expect_eq(channel_take_reads(e).other, 3, "each read is a row");
+    channel_free(channel);
+    e = begin(100, FACT_QUOTA, PREEMPTED_ANY, NULL);
+    engine.now = 1000;
+    channel_publish_quota(e, 2);
+    engine.now = 1099;
+    cr_expect_eq(channel_quota(e), 0);
+    engine.now = 1100;
+    cr_expect_eq(channel_quota(e), 2);
+    channel_free(channel);
 }
 
 Test(channel, what_was_not_declared_is_refused)

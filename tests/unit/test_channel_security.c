@@ -17,7 +17,8 @@
 
 /* All that a shipped policy may declare. */
 #define LEGAL_FACTS                                                                                \
-    (FACT_PREEMPTED | FACT_DEGREE | FACT_PCPU_IDLE | FACT_GROUP | FACT_STEAL | FACT_HINT)
+    (FACT_PREEMPTED | FACT_DEGREE | FACT_PCPU_IDLE | FACT_GROUP | FACT_STEAL | FACT_HINT |         \
+     FACT_QUOTA)
 
 static struct engine engine;
 
@@ -34,7 +35,7 @@ static struct channel_end *attach(struct channel *c, unsigned facts, int nvcpus,
 struct view {
     bool preempted, idle;
     enum degree degree;
-    int group, hint;
+    int group, hint, quota;
     ns_t steal;
 };
 
@@ -46,6 +47,7 @@ static struct view look(struct channel_end *e, int vcpu)
         .degree = channel_degree(e, vcpu),
         .group = channel_group(e, vcpu),
         .hint = channel_hint(e, vcpu),
+        .quota = channel_quota(e),
         .steal = channel_steal(e, vcpu),
     };
 }
@@ -53,7 +55,8 @@ static struct view look(struct channel_end *e, int vcpu)
 static void expect_same(struct view a, struct view b, const char *what, int i)
 {
     cr_expect(a.preempted == b.preempted && a.idle == b.idle && a.degree == b.degree &&
-                  a.group == b.group && a.hint == b.hint && a.steal == b.steal,
+                  a.group == b.group && a.hint == b.hint && a.quota == b.quota &&
+                  a.steal == b.steal,
               "%s (%d)", what, i);
 }
 
@@ -167,6 +170,7 @@ Test(channel_security, rows_of_other_vms_do_not_show)
             channel_publish_steal(other, i, 77777 * i);
             channel_publish_hint(other, i, 42);
             channel_write_guest(other, i, &row);
+            channel_publish_quota(other, i + 1);
             for (int j = 0; j < 4; j++)
                 expect_same(look(mine, j), before[j], "another VM's rows", i);
         }
@@ -201,6 +205,9 @@ static void read_one(struct channel_end *e, unsigned fact, int vcpu)
     case FACT_HINT:
         channel_hint(e, vcpu);
         return;
+    case FACT_QUOTA:
+        channel_quota(e);
+        return;
     default:
         channel_oracle(e, vcpu);
     }
@@ -233,6 +240,8 @@ Test(channel_security, reads_beyond_the_own_rows_or_the_declared_facts_end_the_r
 {
     static const int outside[] = {-1, 2, 3, 8, 1 << 20};
 
+    cr_expect_eq(status_of(FACT_QUOTA, FACT_QUOTA, 0), 0);
+    cr_expect_eq(status_of(~(unsigned)FACT_QUOTA, FACT_QUOTA, 0), EXIT_BUG);
     for (unsigned fact = FACT_PREEMPTED; fact <= FACT_ORACLE; fact <<= 1) {
         cr_expect_eq(status_of(fact, fact, 1), 0, "fact %u", fact);
         cr_expect_eq(status_of(~fact, fact, 1), EXIT_BUG, "fact %u was not declared", fact);

@@ -116,9 +116,9 @@ Test(fair, exact_slices)
 Test(fair, constants_follow_the_machine)
 {
     struct fair_conf c;
-    const char *cfs[] = {"latency",    "min-granularity", "wakeup-granularity",
-                         "nr-latency", "sleeper-credit",  "wakeup-preemption"};
-    const char *eevdf[] = {"slice", "run-to-parity", "delay-dequeue", "place-lag"};
+    const char *cfs[] = {"latency",        "min-granularity",   "wakeup-granularity", "nr-latency",
+                         "sleeper-credit", "wakeup-preemption", "vm-groups"};
+    const char *eevdf[] = {"slice", "run-to-parity", "delay-dequeue", "place-lag", "vm-groups"};
 
     fair_conf_scaled(&c, 1);
     cr_expect(c.latency == 6 * NS_MS && c.min_granularity == 750 * NS_US && c.slice == 700 * NS_US);
@@ -128,11 +128,11 @@ Test(fair, constants_follow_the_machine)
     fair_conf_scaled(&c, 500);
     cr_expect(c.latency == 24 * NS_MS && c.min_granularity == 3 * NS_MS);
     cr_expect(c.wakeup_granularity == 4 * NS_MS && c.slice == 2800 * NS_US && c.nr_latency == 8);
-    for (size_t i = 0; i < 6; i++)
+    for (size_t i = 0; i < 7; i++)
         cr_expect_str_eq(fair_cfs_params[i].name, cfs[i]);
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 5; i++)
         cr_expect_str_eq(fair_eevdf_params[i].name, eevdf[i]);
-    cr_expect(!fair_cfs_params[6].name && !fair_eevdf_params[4].name);
+    cr_expect(!fair_cfs_params[7].name && !fair_eevdf_params[5].name && !c.groups);
     /* The tables hold the values for many CPUs. */
     w.conf = c;
     memset(&c, 0, sizeof c);

@@ -142,6 +142,7 @@ static void play(struct trace_sink *s)
     trace_put(s, 4000, TRACE_VCPU_STATE, 2, RUNNING, 0);
     trace_put(s, 4000, TRACE_ACTIVITY, 2, TERM_WORK, 0);
     trace_put(s, 4500, TRACE_EXIT, 2, 0, 0);
+    trace_put(s, 4600, TRACE_USABLE, 1, 1, 0);
     trace_put(s, 4600, TRACE_TASK_OUT, 2, 100, 0);
     trace_put(s, 4700, TRACE_TASK_IN, 2, 100, 0); /* without a wake-up: no second arrow */
     trace_put(s, 5000, TRACE_MARK, 2, 100, 0);
@@ -236,6 +237,62 @@ Test(timeline, tracks_show_where_the_time_went)
         "task 100 4000-4600|task 100 4700-5000|held idle 5000-6000|idle spin 6000-6500|"
         "unseen wait 7000-9000|task 101 9000-10000|");
     cr_assert(strstr(text, "\"ts\":3.001,\"dur\":0.999,"), "times are not whole nanoseconds");
+    cJSON_Delete(root);
+    free(text);
+}
+
+/* The values of a counter as "3@500 2@1500 ". */
+static char *counter(const cJSON *events, int pid, const char *name)
+{
+    static char text[1000];
+    const cJSON *e;
+
+    text[0] = '\0';
+    cJSON_ArrayForEach(e, events) if (strcmp(text_in(e, "ph"), "C") == 0 &&
+                                      int_in(e, "pid") == pid &&
+                                      strcmp(text_in(e, "name"), name) == 0)
+        sprintf(text + strlen(text), "%d@%d ",
+                cJSON_GetObjectItemCaseSensitive(e, "args")->child->valueint, (int)ns_in(e, "ts"));
+    return text;
+}
+
+Test(timeline, counters_follow_vms_and_machine)
+{
+    char *text = written_timeline(10000);
+    cJSON *root = cJSON_ParseWithOpts(text, NULL, true);
+    const cJSON *events = cJSON_GetObjectItemCaseSensitive(root, "traceEvents");
+
+    /* vCPU 2 holds and polls from 5000 to 6500. */
+    cr_expect_str_eq(counter(events, 3, "busy vCPUs"), "0@0 1@500 0@5000 1@9000 ");
+    cr_expect_str_eq(counter(events, 2, "busy vCPUs"), "0@0 1@0 ");
+    cr_expect_str_eq(counter(events, 1, "idle pCPUs"),
+                     "2@0 1@0 0@1500 1@3001 0@4000 1@6500 0@9000 ");
+    cr_expect_str_eq(counter(events, 3, "preferred vCPUs"), "1@4600 ");
+    cr_expect_str_eq(counter(events, 2, "preferred vCPUs"), "");
+    cJSON_Delete(root);
+    free(text);
+}
+
+/* A pCPU that a vCPU leaves for another one was not idle. */
+Test(timeline, a_switch_is_no_idle_instant)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *out = open_memstream(&text, &len);
+    struct timeline *t = timeline_open(out, &names);
+    struct trace_sink *s = timeline_sink(t);
+    cJSON *root;
+
+    trace_put(s, 100, TRACE_VCPU_IN, 0, 0, 0);
+    trace_put(s, 200, TRACE_VCPU_OUT, 0, 0, 0);
+    trace_put(s, 200, TRACE_VCPU_IN, 0, 1, 0);
+    trace_put(s, 300, TRACE_VCPU_OUT, 0, 1, 0);
+    timeline_close(t, 400);
+    fclose(out);
+    root = cJSON_ParseWithOpts(text, NULL, true);
+    cr_expect_str_eq(
+        counter(cJSON_GetObjectItemCaseSensitive(root, "traceEvents"), 1, "idle pCPUs"),
+        "2@0 1@100 2@300 ");
     cJSON_Delete(root);
     free(text);
 }

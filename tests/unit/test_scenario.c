@@ -125,6 +125,34 @@ Test(scenario, machines_derive_and_change)
     scenario_free(s);
 }
 
+static void expect_slice(const char *machine, const char *scheduler, const char *want)
+{
+    char text[256];
+
+    snprintf(text, sizeof(text),
+             "machine: %s\nduration: 1s\nhost: {scheduler: %s}\n"
+             "vms: [{vcpus: 1, workload: cpu-bound}]\n",
+             machine, scheduler);
+    struct scenario *s = parse(text);
+    const struct policy_head *h = s->scheduler.ops;
+    char *slice = param_text(param_find(h->params, "slice"), s->scheduler.params);
+
+    cr_expect_str_eq(slice, want, "%s on %s: %s", scheduler, machine, slice);
+    free(slice);
+    scenario_free(s);
+}
+
+/* Linux: 0.7 ms for one CPU and as much again for each doubling up to eight. */
+Test(scenario, the_hosts_slice_follows_the_number_of_pcpus)
+{
+    expect_slice("uni", "eevdf", "700us");
+    expect_slice("duo-zero", "eevdf", "1400us");
+    expect_slice("flat-8", "eevdf", "2800us");
+    expect_slice("x86-32", "eevdf", "2800us");
+    expect_slice("uni", "{eevdf: {slice: 5ms}}", "5ms");
+    expect_slice("uni", "{eevdf: {run-to-parity: off}}", "700us");
+}
+
 Test(scenario, fill_reaches_the_ratio)
 {
     static const char FORM[] = "machine: x86-32\n"

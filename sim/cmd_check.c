@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "run.h"
+#include "study/facts.h"
 #include "study/options.h"
 #include "study/sweep.h"
 #include "workload.h"
@@ -13,9 +14,8 @@
 static const char help[] =
     "usage: tandem check FILE...\n"
     "\n"
-    "Reads scenarios (key vms), sweeps (key base), workloads (key tasks) and machines (a "
-    "topology,\n"
-    "or a base with costs, cstates, power, smt or mhz)\n"
+    "Reads scenarios (key vms), sweeps (key base), workloads (key tasks), published facts (key\n"
+    "facts) and machines (a topology, or a base with costs, cstates, power, smt or mhz)\n"
     "and reports every fault of each file. Of a sweep all points are checked. Runs nothing.\n"
     "\n"
     "exit status: 0 all files are sound, 2 at least one is not, 3 one cannot be read\n"
@@ -41,6 +41,16 @@ static void check_sweep(const char *file, struct conf_errors *e, char what[80])
     }
     snprintf(what, 80, "sweep of %zu points", s->npoints);
     sweep_free(s);
+}
+
+static void check_facts(const char *file, struct conf_errors *e, char what[80])
+{
+    struct facts *f = facts_read(file, e);
+
+    if (!f)
+        return;
+    snprintf(what, 80, "published facts: %zu cells, %zu claims", f->nrows, f->nclaims);
+    facts_free(f);
 }
 
 static void check_workload(const char *file, struct conf_errors *e, char what[80])
@@ -106,6 +116,8 @@ static bool check_file(const char *file, bool quiet)
             check_workload(file, &e, what);
         else if (is_machine(root))
             check_machine(file, &e, what);
+        else if (conf_get(root, "facts"))
+            check_facts(file, &e, what);
         else if (conf_get(root, "base"))
             check_sweep(file, &e, what);
         else

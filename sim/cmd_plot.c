@@ -8,6 +8,7 @@
 #include "conf/conf.h"
 #include "study/commands.h"
 #include "study/course.h"
+#include "study/facts.h"
 #include "study/options.h"
 #include "study/plot.h"
 #include "study/plot_axes.h"
@@ -35,6 +36,8 @@ static const char help[] =
     "      --relative-to-x VALUE\n"
     "                           the same for a value of the horizontal axis\n"
     "      --filter PATH=VALUE  only points with this value; may be given more than once\n"
+    "      --facts NAME|FILE    published changes ('tandem validate'): the axes 'ratio', "
+    "'published'\n"
     "      --title T, --xlabel T, --ylabel T\n"
     "      --logx, --logy       logarithmic axes; a 0 is shown apart\n"
     "      --size one|two       width of one column of text or two (default: two with panels)\n"
@@ -46,17 +49,19 @@ static const char help[] =
     "example: tandem plot oversubscription demo.db -o oversubscription.svg\n";
 
 static const struct option_spec spec[] = {
-    {"output", 'o', true},      {"x", 0, true},      {"series", 0, true}, {"facet", 0, true},
-    {"metric", 'm', true},      {"filter", 0, true}, {"title", 0, true},  {"xlabel", 0, true},
-    {"relative-to", 0, true},   {"logx", 0, false},  {"size", 0, true},   {"ylabel", 0, true},
-    {"relative-to-x", 0, true}, {"logy", 0, false},  {"data", 0, true},   {"script", 0, true},
-    {"help", 'h', false},       {NULL, 0, false},
+    {"output", 'o', true},      {"x", 0, true},       {"series", 0, true}, {"facet", 0, true},
+    {"metric", 'm', true},      {"filter", 0, true},  {"title", 0, true},  {"xlabel", 0, true},
+    {"relative-to", 0, true},   {"logx", 0, false},   {"size", 0, true},   {"ylabel", 0, true},
+    {"relative-to-x", 0, true}, {"logy", 0, false},   {"data", 0, true},   {"script", 0, true},
+    {"facts", 0, true},         {"help", 'h', false}, {NULL, 0, false},
 };
 
 struct command {
     struct options opt;
     struct plot_request request;
     struct plot_filter *filter;
+    struct facts *facts;
+    char *base, *new; /* POLICY=VALUE of the facts */
     struct dataset data;
     struct plot_grid grid;
     const char *output;
@@ -116,7 +121,7 @@ static bool read_metric(struct command *c)
 
 static bool read_filters(struct command *c)
 {
-    c->filter = calloc(c->opt.ngiven + 1, sizeof(*c->filter));
+    c->filter = calloc(c->opt.ngiven + 2, sizeof(*c->filter));
     for (size_t i = 0; c->filter && i < c->opt.ngiven; i++) {
         const struct option_given *given = &c->opt.given[i];
         const char *equals = strchr(given->value, '=');
@@ -283,6 +288,68 @@ static bool suits_kind(struct command *c)
     return false;
 }
 
+static char *assign(const char *path, const char *value)
+{
+    const size_t n = strlen(path) + strlen(value) + 2;
+    char *text = malloc(n);
+
+    if (text)
+        snprintf(text, n, "%s=%s", path, value);
+    return text;
+}
+
+/* Does the command say which policies are drawn? */
+static bool chooses_policy(const struct command *c, const char *path)
+{
+    const struct plot_request *r = &c->request;
+
+    for (size_t i = 0; i < r->nfilters; i++) {
+        const size_t n = r->filter[i].path_len, all = strlen(path);
+
+        if (n <= all && strncmp(path + all - n, r->filter[i].path, n) == 0)
+            return true;
+    }
+    return r->x || r->series || r->facet;
+}
+
+/* A figure about published facts compares the policies that these compare. */
+static void use_policies(struct command *c)
+{
+    const struct facts *f = c->facts;
+    struct plot_request *r = &c->request;
+
+    if (!r->relative_to && !r->relative_to_x)
+        r->relative_to = c->base;
+    if (!chooses_policy(c, f->policy))
+        c->filter[r->nfilters++] =
+            (struct plot_filter){c->new, c->new + strlen(f->policy) + 1, strlen(f->policy)};
+}
+
+/* Gives the points what the published facts say of them. */
+static int use_facts(struct command *c)
+{
+    const char *name = option_text(&c->opt, "facts", c->request.figure->facts);
+    struct conf_errors e = {0};
+    int status = 0;
+
+    if (!name)
+        return 0;
+    c->facts = facts_open(name, &e, &status);
+    conf_errors_print(&e, stderr);
+    conf_errors_free(&e);
+    if (!c->facts)
+        return status;
+    c->base = assign(c->facts->policy, c->facts->base);
+    c->new = assign(c->facts->policy, c->facts->new);
+    if (!c->base || !c->new || !facts_label(c->facts, &c->data)) {
+        options_error(&c->opt, "out of memory");
+        return 3;
+    }
+    if (c->request.figure->facts)
+        use_policies(c);
+    return 0;
+}
+
 static bool positive_x(const struct plot_axis *x)
 {
     return x->numeric && x->number[0] >= 0 && x->number[x->n - 1] > 0;
@@ -388,6 +455,9 @@ static int plot(struct command *c)
     for (size_t i = 1; i < c->opt.noperands; i++)
         if (dataset_add(&c->data, c->opt.operand[i], &err) != 0)
             return fail(c, &err);
+    status = use_facts(c);
+    if (status)
+        return status;
     if (plot_grid_make(&c->grid, &c->request, &c->data, &err) != 0)
         return fail(c, &err);
     c->request.two_columns = c->size == 1 || (c->size < 0 && c->grid.facet.n > 1);
@@ -411,6 +481,9 @@ int cmd_plot(int argc, char **argv)
     }
     plot_grid_free(&c.grid);
     dataset_free(&c.data);
+    facts_free(c.facts);
+    free(c.base);
+    free(c.new);
     free(c.filter);
     options_free(&c.opt);
     return status;

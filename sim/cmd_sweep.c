@@ -12,8 +12,8 @@
 #include "study/summary.h"
 
 static const char help[] =
-    "usage: tandem sweep SWEEP [-j N] [-o STORE.db] [--shard K/N] [--replications N] [--seed N]\n"
-    "                    [--dry-run] [--quiet]\n"
+    "usage: tandem sweep SWEEP [-j N] [-o STORE.db] [--shard K/N] [--filter PATH=VALUE]...\n"
+    "                    [--replications N] [--seed N] [--dry-run] [--quiet]\n"
     "\n"
     "Runs every point of a sweep file and keeps the results in a store. What the store has "
     "already\n"
@@ -23,6 +23,8 @@ static const char help[] =
     "  -o, --output FILE     the store (default: the sweep's name with .db, in the working "
     "directory)\n"
     "      --shard K/N       only the K-th of N parts; 'tandem merge' puts the stores together\n"
+    "      --filter PATH=VALUE\n"
+    "                        only points with this value; several of one path are alternatives\n"
     "      --replications N  instead of the number in the sweep; fewer or more, results are kept\n"
     "      --seed N          instead of the seed in the sweep or its base\n"
     "      --dry-run         print the points and how many runs are missing, run nothing\n"
@@ -34,9 +36,9 @@ static const char help[] =
     "example: tandem sweep configs/demo.yaml -j 2 -o demo.db\n";
 
 static const struct option_spec spec[] = {
-    {"jobs", 'j', true},       {"output", 'o', true}, {"shard", 0, true},
-    {"replications", 0, true}, {"seed", 0, true},     {"dry-run", 0, false},
-    {"quiet", 'q', false},     {"help", 'h', false},  {NULL, 0, false},
+    {"jobs", 'j', true},  {"output", 'o', true}, {"shard", 0, true},  {"replications", 0, true},
+    {"seed", 0, true},    {"dry-run", 0, false}, {"filter", 0, true}, {"quiet", 'q', false},
+    {"help", 'h', false}, {NULL, 0, false},
 };
 
 struct command {
@@ -130,6 +132,25 @@ static bool make_points(struct command *c)
     return c->points != NULL;
 }
 
+/* 0, or the exit status after a message. */
+static int filter_points(struct command *c)
+{
+    const char **filter = calloc(c->opt.ngiven + 1, sizeof(*filter));
+    struct store_error err = {.status = 3, .text = "out of memory"};
+    size_t n = 0;
+    int failed = filter ? 0 : -1;
+
+    for (size_t i = 0; filter && i < c->opt.ngiven; i++)
+        if (strcmp(c->opt.given[i].spec->name, "filter") == 0)
+            filter[n++] = c->opt.given[i].value;
+    if (n > 0)
+        failed = study_filter(c->points, c->sweep, filter, n, &err);
+    free(filter);
+    if (failed)
+        options_error(&c->opt, "%s", err.text);
+    return failed ? err.status : 0;
+}
+
 static char *store_name(const struct command *c)
 {
     const char *given = option_text(&c->opt, "output", NULL);
@@ -152,6 +173,7 @@ static int dry_run(struct command *c)
 {
     struct store_error err = {0};
     struct study_counts n;
+    size_t points = 0;
     FILE *there = fopen(c->store_name, "rb");
 
     if (there) {
@@ -162,10 +184,12 @@ static int dry_run(struct command *c)
     }
     if (study_plan(c->points, c->store, &c->study, &n, &err) != 0)
         return complain(&err, err.status);
+    for (size_t i = 0; i < c->points->npoints; i++)
+        points += !c->points->point[i].left_out;
     if (summary_write_points(stdout, c->sweep, c->points) != 0)
         return 3;
-    printf("%zu points, %" PRId64 " runs, %" PRId64 " of them in %s\n", c->points->npoints,
-           n.planned, n.before, c->store_name);
+    printf("%zu points, %" PRId64 " runs, %" PRId64 " of them in %s\n", points, n.planned, n.before,
+           c->store_name);
     return fflush(stdout) == 0 ? 0 : 3;
 }
 
@@ -233,12 +257,17 @@ static int run(struct command *c)
 
 static int sweep(struct command *c)
 {
+    int status;
+
     if (!read_options(c))
         return 2;
     if (!options_readable(c->opt.operand[0]))
         return 3;
     if (!make_points(c))
         return 2;
+    status = filter_points(c);
+    if (status)
+        return status;
     c->store_name = store_name(c);
     if (!c->store_name)
         return 3;

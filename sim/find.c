@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking for machine and workload files. See find.h. */
+/* Looking for machine, workload and facts files. See find.h. */
 #include "find.h"
 
 #include <dirent.h>
@@ -20,9 +20,11 @@
 static const char *const FOLDERS[][NFOLDERS] = {
     [FIND_MACHINE] = {"configs/machines", "machines"},
     [FIND_WORKLOAD] = {"workloads", NULL},
+    [FIND_FACTS] = {"configs/published", NULL},
 };
 
-static const char *const TITLE[] = {[FIND_MACHINE] = "machine", [FIND_WORKLOAD] = "workload"};
+static const char *const TITLE[] = {
+    [FIND_MACHINE] = "machine", [FIND_WORKLOAD] = "workload", [FIND_FACTS] = "published facts"};
 
 static const char *root(int i, const char *dir)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where machines and workloads are found. A name (no slash, no dot) is looked for as NAME.yaml in
+ * Where machines, workloads and published facts are found. A name (no slash, no dot) is looked for as NAME.yaml in
  * the kind's folders below each root; anything else is a path, tried from each root. Roots, in
  * order: the folder of the scenario's file, the working directory, $TANDEM_HOME, the source folder
  * compiled in.
@@ -10,7 +10,7 @@
 
 #include "conf/conf.h"
 
-enum find_kind { FIND_MACHINE, FIND_WORKLOAD };
+enum find_kind { FIND_MACHINE, FIND_WORKLOAD, FIND_FACTS };
 
 /* malloc'ed path of a file that exists, or NULL. `dir`: the first root. */
 char *find_file(enum find_kind kind, const char *dir, const char *name);

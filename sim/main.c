@@ -21,6 +21,7 @@ static const struct command {
     {"merge", cmd_merge, "put stores together"},
     {"export", cmd_export, "print what a store holds"},
     {"plot", cmd_plot, "draw a figure from stores or results"},
+    {"validate", cmd_validate, "hold a sweep against published changes, with a scoreboard"},
     {"trace", cmd_trace, "read recorded traces: info, import"},
     {"check", cmd_check, "check scenarios, sweeps and workloads without running them"},
     {"list", cmd_list, "policies, workloads, machines, metrics, figures, programs"},
@@ -39,8 +40,9 @@ static void usage(FILE *out)
         fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
     fputs("\n'tandem COMMAND --help' tells more. Example:\n"
           "  tandem run configs/quickstart.yaml -s vms.barriers.guest.policy=cps-load\n\n"
-          "exit status: 0 done, 1 a comparison regressed, 2 bad usage or input, 3 cannot read or\n"
-          "write, 4 a run failed, 70 a bug in Tandem or a policy, 130/143 interrupted\n",
+          "exit status: 0 done, 1 a comparison regressed or a claim failed, 2 bad usage or input,\n"
+          "3 cannot read or write, 4 a run failed, 70 a bug in Tandem or a policy, 130/143 "
+          "interrupted\n",
           out);
 }
 

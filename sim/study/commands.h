@@ -10,6 +10,7 @@ int cmd_sweep(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_plot(int argc, char **argv);
+int cmd_validate(int argc, char **argv);
 /* For `tandem list figures`. */
 void figures_list(FILE *out);
 

@@ -25,6 +25,7 @@ struct figure {
     const char *x, *series,
         *facet;                /* alternatives, split by '|'; NULL: the next axis of the data */
     bool needs_x;              /* no figure without an axis like `x` */
+    bool needs_series;         /* an axis like `series` is it, even where x alone tells all apart */
     bool joins_facet;          /* axes that are left over become part of the facet */
     bool logx, logy;           /* logx: where the x axis has numbers */
     const char *metric;        /* split by '|': a panel each, in a stack its parts and then their
@@ -35,6 +36,9 @@ struct figure {
     /* xlabel: of an axis like `x`; ylabel: what `metric` is called, split like it, the unit is
      * added, or of the ratios to `relative_to_x` or `relative_to`. */
     const char *title, *xlabel, *ylabel;
+    /* Published facts (a name in configs/published): ratios are to their base policy, and points of
+     * their new one are drawn, unless the user chooses otherwise. */
+    const char *facts;
     /* What published values and ranges are called in the legend, if the template draws any. */
     const char *mark_key, *band_key;
 };
@@ -78,6 +82,7 @@ struct plot_cell {
     bool there;
     size_t point;
     struct summary sum;
+    double published; /* its label of this name, NAN: none */
 };
 
 /* One distribution as steps: y per cent of the samples are <= x, in the unit of the metric's
@@ -97,6 +102,7 @@ struct plot_grid {
     struct plot_cell *cell; /* [facet][series][x] */
     size_t ncells, with_data;
     int least_n, most_n;                   /* runs behind the cells */
+    bool published;                        /* some cell has a published value */
     bool relative;                         /* values are ratios, else as they are */
     const struct plot_axis *relative_axis; /* x or series of this grid; NULL: another */
     size_t relative_at;                    /* which of its values is 1 */

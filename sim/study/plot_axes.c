@@ -413,7 +413,9 @@ static int choose(struct choosing *c, const struct plot_request *r, struct store
     }
     if (c->g->nmetrics == 1)
         reserve(c, r->facet, f->facet);
-    path = pick(c, r->series, f->series);
+    path = f->needs_series && !r->series ? liked(c, f->series, any_axis) : NULL;
+    if (!path)
+        path = pick(c, r->series, f->series);
     c->ntaken = after_x;
     if (take(c, &c->g->series, path, err) != 0)
         return -1;

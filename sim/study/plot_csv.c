@@ -40,8 +40,8 @@ static void put_cells(FILE *out, const struct plot_grid *g)
     if (put_axis(out, &g->series, NULL))
         fputc(',', out);
     put_axis(out, &g->x, NULL);
-    fprintf(out, ",%s%s,ci95,n\n", g->nmetrics > 1 ? "value" : g->metric[0]->key,
-            g->relative ? "_relative" : "");
+    fprintf(out, ",%s%s,ci95,n%s\n", g->nmetrics > 1 ? "value" : g->metric[0]->key,
+            g->relative ? "_relative" : "", g->published ? ",published_percent" : "");
     for (size_t i = 0; i < g->ncells; i++) {
         const size_t x = i % g->x.n, s = i / g->x.n % g->series.n, f = i / g->x.n / g->series.n;
 
@@ -56,7 +56,12 @@ static void put_cells(FILE *out, const struct plot_grid *g)
         put_number(out, g->cell[i].sum.mean);
         fputc(',', out);
         put_number(out, g->cell[i].sum.ci95);
-        fprintf(out, ",%d\n", g->cell[i].sum.n);
+        fprintf(out, ",%d", g->cell[i].sum.n);
+        if (g->published) {
+            fputc(',', out);
+            put_number(out, g->cell[i].published);
+        }
+        fputc('\n', out);
     }
 }
 

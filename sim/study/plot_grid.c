@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conf/conf.h"
+#include "study/facts.h"
 #include "study/plot_axes.h"
 #include "study/plot_cdf.h"
 #include "study/plot_ratio.h"
@@ -185,6 +185,17 @@ static int two_points(const struct dataset *d, size_t a, size_t b, struct store_
     return -1;
 }
 
+/* Not of a stack, the parts of which have no values of their own. */
+static double published_of(struct plot_grid *g, const struct data_point *p)
+{
+    char *text = g->stacked ? NULL : data_value(p, FACTS_PUBLISHED);
+    const struct quantity q = quantity_parse(text ? text : "");
+
+    free(text);
+    g->published = g->published || q.kind == QUANTITY_PLAIN;
+    return q.kind == QUANTITY_PLAIN ? q.value : NAN;
+}
+
 static int fill_cells(struct plot_grid *g, const struct dataset *d, struct store_error *err)
 {
     g->ncells = g->x.n * g->series.n * g->facet.n;
@@ -192,7 +203,7 @@ static int fill_cells(struct plot_grid *g, const struct dataset *d, struct store
     if (!g->cell)
         return plot_fail(err, 3, "out of memory");
     for (size_t i = 0; i < g->ncells; i++)
-        g->cell[i].sum = (struct summary){.mean = NAN, .ci95 = NAN};
+        g->cell[i] = (struct plot_cell){.sum = {.mean = NAN, .ci95 = NAN}, .published = NAN};
     for (size_t i = 0; i < d->n; i++)
         for (size_t m = 0; g->used[i] && m < g->nmetrics; m++) {
             struct plot_cell *c = plot_cell(g, g->facet.at[i] + (g->stacked ? 0 : m),
@@ -200,7 +211,8 @@ static int fill_cells(struct plot_grid *g, const struct dataset *d, struct store
 
             if (c->there)
                 return two_points(d, c->point, i, err);
-            *c = (struct plot_cell){true, i, d->point[i].sum[g->metric[m] - metrics]};
+            *c = (struct plot_cell){true, i, d->point[i].sum[g->metric[m] - metrics],
+                                    published_of(g, &d->point[i])};
         }
     return 0;
 }

@@ -16,10 +16,7 @@ static double run_value_of(const struct data_point *p, uint64_t seed, int64_t re
     return NAN;
 }
 
-/* Runs with the same seed and replication met the same arrivals, so they are compared pair by pair.
- * Pairs that lack a value, or divide by zero, have no ratio. */
-static struct summary paired_ratio(const struct data_point *p, const struct data_point *base,
-                                   long m)
+struct summary ratio_paired(const struct data_point *p, const struct data_point *base, long m)
 {
     double *ratio = calloc(p->nruns + 1, sizeof(*ratio));
     struct summary s = {.mean = NAN, .ci95 = NAN};
@@ -216,7 +213,7 @@ int ratio_make(struct plot_grid *g, const struct plot_request *r, const struct d
         const long m = plot_metric(g, i / g->x.n / g->series.n) - metrics;
         const struct data_point *b = g->cell[i].there ? base_of(g, d, i) : NULL;
 
-        g->cell[i].sum = b ? paired_ratio(&d->point[g->cell[i].point], b, m)
+        g->cell[i].sum = b ? ratio_paired(&d->point[g->cell[i].point], b, m)
                            : (struct summary){.mean = NAN, .ci95 = NAN};
     }
     return 0;

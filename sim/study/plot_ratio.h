@@ -15,5 +15,8 @@ int ratio_prepare(struct plot_grid *g, const struct plot_request *r, const struc
 /* Replaces the cells by their ratios, if any were asked for. 0, or -1 with *err. */
 int ratio_make(struct plot_grid *g, const struct plot_request *r, const struct dataset *d,
                struct store_error *err);
+/* Runs with the same seed and replication met the same arrivals, so they are compared pair by pair.
+ * Pairs that lack a value, or divide by zero, have no ratio. `m`: index of the metric. */
+struct summary ratio_paired(const struct data_point *p, const struct data_point *base, long m);
 
 #endif

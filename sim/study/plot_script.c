@@ -364,7 +364,8 @@ static void put_number(FILE *out, double v)
         fputs(" NaN", out);
 }
 
-/* One block per panel and series, in this order: x mean half-width series. */
+/* One block per panel and series, in this order: x mean half-width series, and a published change
+ * where there are any. */
 static void put_data(FILE *out, const struct plot_grid *g, const struct plot_request *r)
 {
     const size_t cells = g->x.n * g->series.n;
@@ -380,7 +381,10 @@ static void put_data(FILE *out, const struct plot_grid *g, const struct plot_req
         fprintf(out, "%.12g", x_place(g, r, x));
         put_number(out, g->cell[i].sum.mean / scale);
         put_number(out, g->cell[i].sum.ci95 / scale);
-        fprintf(out, " %zu\n", s + 1);
+        fprintf(out, " %zu", s + 1);
+        if (g->published || r->figure->facts)
+            put_number(out, g->cell[i].published);
+        fputc('\n', out);
         if (x + 1 == g->x.n)
             fputs("\n\n", out);
         else if (x_zero_apart(g, r) && g->x.number[x] <= 0)

@@ -27,6 +27,7 @@ struct study_point {
     struct store_point row;
     uint64_t seed;
     int64_t replications;
+    bool left_out;   /* by study_filter */
     int64_t nfailed; /* of this session */
     char *first_failure;
 };
@@ -57,6 +58,10 @@ struct study_counts {
 struct study *study_new(const struct sweep *s, const char *version, const char *policy,
                         struct conf_errors *e);
 void study_free(struct study *st);
+/* Leaves out the points that have another value than those wanted: each filter is PATH=VALUE, those
+ * of one path are alternatives. 0, or -1 with *err. */
+int study_filter(struct study *st, const struct sweep *s, const char *const *filter, size_t n,
+                 struct store_error *err);
 
 /* Plans, without running: what is there and what is missing. `store` may be NULL. 0 or -1. */
 int study_plan(const struct study *st, struct store *store, const struct study_options *o,

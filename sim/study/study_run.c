@@ -44,7 +44,8 @@ static int64_t most_replications(const struct study *st, const struct study_opti
 /* Shards share out (point + replication), which stays put when replications are added. */
 static bool is_ours(const struct study *st, const struct study_options *o, size_t point, int64_t r)
 {
-    return r < replications_of(st, o, point) && ((int64_t)point + r) % o->shards == o->shard - 1;
+    return !st->point[point].left_out && r < replications_of(st, o, point) &&
+           ((int64_t)point + r) % o->shards == o->shard - 1;
 }
 
 static void key_of(const struct study *st, size_t point, int64_t r, char key[33])

@@ -1,81 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The closing table of a sweep. */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "obs/text.h"
 #include "study/summary.h"
+#include "study/text_grid.h"
 
 /* What is shown when the sweep names no metrics, as far as it has values. */
 static const enum metric_id default_metrics[] = {METRIC_THROUGHPUT, METRIC_LATENCY_P99,
                                                  METRIC_STEAL_RATIO};
 #define NDEFAULT (sizeof(default_metrics) / sizeof(default_metrics[0]))
-
-struct grid {
-    size_t cols, lines, left; /* the first `left` columns are text */
-    char **cell;              /* lines * cols, NULL where memory ran out */
-};
-
-static bool grid_new(struct grid *g, size_t cols, size_t lines, size_t left)
-{
-    *g = (struct grid){.cols = cols, .lines = lines, .left = left};
-    g->cell = calloc(cols * lines + 1, sizeof(*g->cell));
-    return g->cell != NULL;
-}
-
-static void grid_set(struct grid *g, size_t line, size_t col, const char *text)
-{
-    g->cell[line * g->cols + col] = strdup(text);
-}
-
-static const char *grid_get(const struct grid *g, size_t line, size_t col)
-{
-    const char *text = g->cell[line * g->cols + col];
-
-    return text ? text : "";
-}
-
-static int column_width(const struct grid *g, size_t col)
-{
-    int widest = 0;
-
-    for (size_t l = 0; l < g->lines; l++)
-        if (text_width(grid_get(g, l, col)) > widest)
-            widest = text_width(grid_get(g, l, col));
-    return widest;
-}
-
-static int grid_put(struct grid *g, FILE *out)
-{
-    int *width = calloc(g->cols + 1, sizeof(*width));
-    bool missing = false;
-
-    for (size_t c = 0; width && c < g->cols; c++)
-        width[c] = column_width(g, c);
-    for (size_t l = 0; width && l < g->lines; l++)
-        for (size_t c = 0; c < g->cols; c++) {
-            const char *text = grid_get(g, l, c);
-            const int pad = width[c] - text_width(text);
-            const bool last = c + 1 == g->cols;
-
-            missing = missing || !g->cell[l * g->cols + c];
-            if (c >= g->left)
-                fprintf(out, "%*s", pad, "");
-            text_put(out, text);
-            if (c < g->left && !last)
-                fprintf(out, "%*s", pad, "");
-            fputs(last ? "\n" : "  ", out);
-        }
-    for (size_t i = 0; i < g->cols * g->lines; i++)
-        free(g->cell[i]);
-    free(g->cell);
-    if (!width || missing)
-        errno = ENOMEM;
-    free(width);
-    return missing || fflush(out) != 0 || ferror(out) ? -1 : 0;
-}
 
 /* Four significant digits, plain notation where that stays short. */
 static int decimals_for(double v)
@@ -129,7 +64,7 @@ static size_t choose(const struct sweep *s, const struct dataset *d, const struc
     return n;
 }
 
-static void fill_line(struct grid *g, size_t line, const struct data_point *p,
+static void fill_line(struct text_grid *g, size_t line, const struct data_point *p,
                       const struct metric *const *list, size_t n, int64_t failed)
 {
     char count[64];
@@ -137,7 +72,7 @@ static void fill_line(struct grid *g, size_t line, const struct data_point *p,
     snprintf(count, sizeof(count), "%zu", p ? p->nruns : 0);
     if (failed > 0)
         snprintf(count + strlen(count), 32, " (%d failed)", (int)failed);
-    grid_set(g, line, g->left, count);
+    text_grid_set(g, line, g->left, count);
     for (size_t m = 0; m < n; m++) {
         const struct summary none = {.mean = NAN, .ci95 = NAN};
         const struct summary *s = p ? &p->sum[list[m] - metrics] : &none;
@@ -145,59 +80,73 @@ static void fill_line(struct grid *g, size_t line, const struct data_point *p,
         char text[32];
 
         number_text(s->mean, decimals, text);
-        grid_set(g, line, g->left + 1 + 2 * m, text);
+        text_grid_set(g, line, g->left + 1 + 2 * m, text);
         number_text(s->ci95, decimals, text);
-        grid_set(g, line, g->left + 2 + 2 * m, text);
+        text_grid_set(g, line, g->left + 2 + 2 * m, text);
     }
+}
+
+static size_t points_there(const struct study *st)
+{
+    size_t n = 0;
+
+    for (size_t p = 0; p < st->npoints; p++)
+        n += !st->point[p].left_out;
+    return n;
 }
 
 int summary_write(FILE *out, const struct sweep *s, const struct study *st, const struct dataset *d)
 {
     const struct metric **list = calloc(s->nmetrics + NDEFAULT, sizeof(*list));
-    struct grid g;
+    struct text_grid g;
     size_t n;
 
     if (!list)
         return -1;
     n = choose(s, d, list);
-    if (!grid_new(&g, s->naxes + 1 + 2 * n, s->npoints + 1, s->naxes)) {
+    if (!text_grid_new(&g, s->naxes + 1 + 2 * n, points_there(st) + 1, s->naxes)) {
         free(list);
         return -1;
     }
     for (size_t i = 0; i < s->naxes; i++)
-        grid_set(&g, 0, i, s->axis[i].path);
-    grid_set(&g, 0, s->naxes, "n");
+        text_grid_set(&g, 0, i, s->axis[i].path);
+    text_grid_set(&g, 0, s->naxes, "n");
     for (size_t m = 0; m < n; m++) {
-        grid_set(&g, 0, s->naxes + 1 + 2 * m, list[m]->key);
-        grid_set(&g, 0, s->naxes + 2 + 2 * m, "+-95 %");
+        text_grid_set(&g, 0, s->naxes + 1 + 2 * m, list[m]->key);
+        text_grid_set(&g, 0, s->naxes + 2 + 2 * m, "+-95 %");
     }
-    for (size_t p = 0; p < s->npoints; p++) {
+    for (size_t p = 0, line = 1; p < s->npoints; p++) {
+        if (st->point[p].left_out)
+            continue;
         for (size_t i = 0; i < s->naxes; i++)
-            grid_set(&g, p + 1, i, sweep_label(s, p, i));
-        fill_line(&g, p + 1, find_point(d, st, p), list, n, st->point[p].nfailed);
+            text_grid_set(&g, line, i, sweep_label(s, p, i));
+        fill_line(&g, line++, find_point(d, st, p), list, n, st->point[p].nfailed);
     }
     free(list);
-    return grid_put(&g, out);
+    return text_grid_put(&g, out);
 }
 
 int summary_write_points(FILE *out, const struct sweep *s, const struct study *st)
 {
-    struct grid g;
+    struct text_grid g;
 
-    if (!grid_new(&g, s->naxes + 2, s->npoints + 1, s->naxes + 2))
+    if (!text_grid_new(&g, s->naxes + 2, points_there(st) + 1, s->naxes + 2))
         return -1;
-    grid_set(&g, 0, 0, "point");
+    text_grid_set(&g, 0, 0, "point");
     for (size_t i = 0; i < s->naxes; i++)
-        grid_set(&g, 0, i + 1, s->axis[i].path);
-    grid_set(&g, 0, s->naxes + 1, "scenario");
-    for (size_t p = 0; p < s->npoints; p++) {
+        text_grid_set(&g, 0, i + 1, s->axis[i].path);
+    text_grid_set(&g, 0, s->naxes + 1, "scenario");
+    for (size_t p = 0, line = 0; p < s->npoints; p++) {
         char number[24];
 
+        if (st->point[p].left_out)
+            continue;
+        line++;
         snprintf(number, sizeof(number), "%zu", p);
-        grid_set(&g, p + 1, 0, number);
+        text_grid_set(&g, line, 0, number);
         for (size_t i = 0; i < s->naxes; i++)
-            grid_set(&g, p + 1, i + 1, sweep_label(s, p, i));
-        grid_set(&g, p + 1, s->naxes + 1, st->point[p].row.hash);
+            text_grid_set(&g, line, i + 1, sweep_label(s, p, i));
+        text_grid_set(&g, line, s->naxes + 1, st->point[p].row.hash);
     }
-    return grid_put(&g, out);
+    return text_grid_put(&g, out);
 }

@@ -16,7 +16,7 @@ quiet() { # quiet NAME WANT COMMAND...: stdout to $dir/out, stderr to $dir/err
 quiet "--help" 0 "$TANDEM" --help
 [ -s "$dir/out" ] && [ ! -s "$dir/err" ] || fail "--help: prints nothing, or on stderr"
 commands=$(sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p' "$dir/out" | grep -vx tandem)
-for wanted in run sweep merge export plot trace check list; do
+for wanted in run sweep merge export plot validate trace check list; do
     echo "$commands" | grep -qx $wanted || fail "--help does not name '$wanted'"
 done
 grep -q '^exit status:' "$dir/out" || fail "--help does not tell the exit statuses"
@@ -82,7 +82,7 @@ quiet "list polices" 2 "$TANDEM" list polices
 quiet "list with two kinds" 2 "$TANDEM" list policies machines
 ok "unknown kinds are refused with a hint"
 
-for f in configs/*.yaml configs/machines/*.yaml workloads/*.yaml; do
+for f in configs/*.yaml configs/machines/*.yaml configs/published/*.yaml workloads/*.yaml; do
     quiet "check $f" 0 "$TANDEM" check "$f"
     grep -q "^$f: ." "$dir/out" || fail "check $f does not say what it is: $(cat "$dir/out")"
 done

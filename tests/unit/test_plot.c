@@ -183,7 +183,7 @@ static int plot_any(const struct figure *f, const char *store, const char *file)
         args[n++] = "--x";
         args[n++] = "oversubscription";
     }
-    if (f->relative_to_x) {
+    if (f->relative_to_x || f->facts) {
         args[n++] = "--relative-to-x";
         args[n++] = "1.5";
     }

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "obs/text.h"
+#include "study/text_grid.h"
+
+bool text_grid_new(struct text_grid *g, size_t cols, size_t lines, size_t left)
+{
+    *g = (struct text_grid){.cols = cols, .lines = lines, .left = left};
+    g->cell = calloc(cols * lines + 1, sizeof(*g->cell));
+    return g->cell != NULL;
+}
+
+void text_grid_set(struct text_grid *g, size_t line, size_t col, const char *text)
+{
+    g->cell[line * g->cols + col] = strdup(text);
+}
+
+static const char *grid_get(const struct text_grid *g, size_t line, size_t col)
+{
+    const char *text = g->cell[line * g->cols + col];
+
+    return text ? text : "";
+}
+
+static int column_width(const struct text_grid *g, size_t col)
+{
+    int widest = 0;
+
+    for (size_t l = 0; l < g->lines; l++)
+        if (text_width(grid_get(g, l, col)) > widest)
+            widest = text_width(grid_get(g, l, col));
+    return widest;
+}
+
+int text_grid_put(struct text_grid *g, FILE *out)
+{
+    int *width = calloc(g->cols + 1, sizeof(*width));
+    bool missing = false;
+
+    for (size_t c = 0; width && c < g->cols; c++)
+        width[c] = column_width(g, c);
+    for (size_t l = 0; width && l < g->lines; l++)
+        for (size_t c = 0; c < g->cols; c++) {
+            const char *text = grid_get(g, l, c);
+            const int pad = width[c] - text_width(text);
+            const bool last = c + 1 == g->cols;
+
+            missing = missing || !g->cell[l * g->cols + c];
+            if (c >= g->left)
+                fprintf(out, "%*s", pad, "");
+            text_put(out, text);
+            if (c < g->left && !last)
+                fprintf(out, "%*s", pad, "");
+            fputs(last ? "\n" : "  ", out);
+        }
+    for (size_t i = 0; i < g->cols * g->lines; i++)
+        free(g->cell[i]);
+    free(g->cell);
+    if (!width || missing)
+        errno = ENOMEM;
+    free(width);
+    return missing || fflush(out) != 0 || ferror(out) ? -1 : 0;
+}

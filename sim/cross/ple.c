@@ -28,6 +28,7 @@ void pause_exit(struct xvcpu *x)
     count_exit(x, EXIT_PAUSE);
     gcpu_charge(x->g, x->world->costs->pause_exit, 0);
     x->in_spin = true;
+    x->dy_eligible = false;
     if (host_spin_yield(h, x->v, &h->vcpu[x->vm->guest->vcpu_base], x->vm->nvcpus,
                         &x->vm->last_boosted, eligible, NULL) >= 0)
         world_count(x->world, "directed_yields"); /* spins on until it is entered again */

@@ -291,7 +291,7 @@ static bool step_spin(struct gcpu *g, struct task *t)
     struct guest *k = g->guest;
 
     /* Released while this CPU was busy with something else, when no spinner executed. */
-    if (t->act == ACT_SPIN_LOCK && !t->lock->owner)
+    if (t->act == ACT_SPIN_LOCK && (!t->lock->owner || t->lock->spinners.head == t))
         lock_resume(t); /* if readers do not have it */
     if (t->act == ACT_NEXT)
         return true;

@@ -61,6 +61,8 @@ struct lock {
     const struct lock_spec *spec;
     struct task *owner; /* NULL also while readers have it */
     int readers;
+    bool
+        pending; /* paravirt: who is first in line has spun as such, and does not halt: nobody passes it */
     int line;
     ns_t waited; /* by its takers, the way of its cache line included */
     struct task_list spinners, waiters;

@@ -69,7 +69,7 @@ static bool is_paravirt(const struct guest *k, const struct lock *l)
 /* Writers take an rwsem that is free, readers do not overtake those who wait. */
 static bool may_take(const struct guest *k, const struct lock *l, bool read)
 {
-    if (handed_in_order(k, l) && l->spinners.head)
+    if (l->spinners.head && (handed_in_order(k, l) || (is_paravirt(k, l) && l->pending)))
         return false;
     return is_free(l, read) && !(read && l->waiters.head);
 }
@@ -105,12 +105,23 @@ static void operation_done(struct task *t)
         t->pc++;
 }
 
+/* Who is first in line now spins as such from the moment it executes (set_pending in Linux); that its vCPU is
+ * preempted meanwhile changes nothing. */
+static void head_changed(struct lock *l)
+{
+    l->pending = l->spinners.head && executes(l->spinners.head);
+}
+
 /* A spinner gets the lock, whose line is asked for by `askers` meanwhile. */
 static void lock_grant(struct task *t, struct lock *l, int64_t askers)
 {
     const ns_t cost = t->guest->costs->lock_handover + guest_touches(t, l->line, false, askers);
 
+    const bool first = l->spinners.head == t;
+
     list_remove(&l->spinners, t);
+    if (first)
+        head_changed(l);
     lock_got(t, l, t->reads, cost);
     operation_done(t);
     gcpu_spin_done(t, cost);
@@ -192,8 +203,10 @@ bool lock_take(struct task *t, struct lock *l, bool read)
     t->lock = l;
     g->ple_left = g->ple_window ? g->ple_window : NS_NEVER; /* each loop has a window of its own */
     t->left = limit;
-    t->passes = is_paravirt(t->guest, l) && l->spinners.head && !executes(l->spinners.head);
+    t->passes = is_paravirt(t->guest, l) && l->spinners.head && !l->pending;
     list_push(&l->spinners, t);
+    if (l->spinners.head == t)
+        head_changed(l);
     return false;
 }
 
@@ -219,12 +232,38 @@ void lock_spin_over(struct task *t)
     }
 }
 
+/* Who stands behind one that halts sees it within a few turns and halts, too. */
+static void next_halts_soon(const struct task *t)
+{
+    const ns_t soon = t->guest->costs->pause * PARAVIRT_EARLY;
+    struct task *s = t->link;
+    struct gcpu *g;
+
+    if (!s || s->passes)
+        return;
+    g = task_gcpu(s);
+    gcpu_settle(g);
+    if (s->left <= soon)
+        return;
+    s->left = soon;
+    if (g->on && !g->in_step)
+        gcpu_arm(g);
+}
+
 bool lock_halts(struct task *t)
 {
-    if (!is_paravirt(t->guest, t->lock))
+    struct lock *l = t->lock;
+
+    if (!is_paravirt(t->guest, l))
         return false;
-    t->left = halt_after(t, t->lock);
-    t->passes = false; /* in line from now on */
+    t->left = halt_after(t, l);
+    if (t->passes) { /* not in line yet; from now on, if it has to */
+        t->passes = l->spinners.head != t && !l->pending;
+        return false;
+    }
+    if (l->spinners.head == t)
+        l->pending = false;
+    next_halts_soon(t);
     return true;
 }
 
@@ -232,10 +271,12 @@ void lock_resume(struct task *t)
 {
     const struct guest *k = t->guest;
     struct lock *l = t->lock;
-    const bool in_line = spinlock_kind(k, l) != SPINLOCK_UNFAIR;
+    const bool in_line = spinlock_kind(k, l) != SPINLOCK_UNFAIR, first = l->spinners.head == t;
 
-    if (is_free(l, t->reads) && (!in_line || l->spinners.head == t || t->passes))
+    if (is_free(l, t->reads) && (!in_line || first || (t->passes && !l->pending)))
         lock_grant(t, l, 1);
+    else if (first && !task_gcpu(t)->halting)
+        l->pending = true;
 }
 
 /* Gives the lock to a blocked waiter, which wakes up as its holder. */
@@ -292,14 +333,15 @@ static bool handed_off(struct task *by, struct lock *l)
     return true;
 }
 
-/* The first in line, if it runs; else one that came while it did not. A head that halts is kicked. */
+/* The first in line, if it runs; else one that spins beside the line because nobody was at its head. A head
+ * that halts is kicked. */
 static struct task *next_paravirt(struct task *by, const struct lock *l)
 {
     struct task *head = l->spinners.head, *s = head;
 
     if (head && task_gcpu(head)->halted)
         by->guest->hooks->kick(by->guest->hook_arg, task_gcpu(by), task_gcpu(head));
-    while (s && !(executes(s) && (s == head || s->passes)))
+    while (s && !(executes(s) && (s == head || (s->passes && !l->pending))))
         s = s->link;
     return s;
 }

@@ -152,6 +152,20 @@ static void group_stopped(struct hyp *h, struct pcpu *p, const struct vcpu *v,
     }
 }
 
+/* The current one goes back to where it waits. Without ticks this is when its group learns how the VM's
+ * vCPUs are spread by now. */
+static void requeue(struct hyp *h, struct pcpu *p, struct vcpu *v)
+{
+    struct fair_order_group *g = group_of(p, v);
+
+    fair_put(queue_of(p, v));
+    if (!g)
+        return;
+    fair_put(&cpu_of(p)->queue);
+    if (h->host->conf.tick_hz == 0)
+        weigh(h, p, v, g);
+}
+
 void fair_order_enqueue(struct hyp *h, struct pcpu *p, struct vcpu *v, enum enqueue_why why)
 {
     static const enum fair_enqueue_why fair_why[] = {
@@ -160,13 +174,11 @@ void fair_order_enqueue(struct hyp *h, struct pcpu *p, struct vcpu *v, enum enqu
         [ENQUEUE_MIGRATE] = FAIR_MIGRATE,
     };
     struct fair_order_unit *u = unit_of(v);
-    struct fair_order_cpu *c = charge(h, p);
     struct fair_order_group *g = group_of(p, v);
 
+    (void)charge(h, p);
     if (why == ENQUEUE_REQUEUE) {
-        fair_put(queue_of(p, v));
-        if (g)
-            fair_put(&c->queue);
+        requeue(h, p, v);
         return;
     }
     /* Delayed on the pCPU it left, and wanted here: it really leaves there first. */

@@ -162,6 +162,44 @@ Test(vm_groups, a_directed_yield_reaches_into_the_group)
     done(w, mask);
 }
 
+/* The first vCPU blocks with a debt, the second soon after it: nobody of their VM is left on pCPU 0, and the
+ * first is free to wake where a pCPU is idle. */
+Test(vm_groups, a_debt_ties_nobody_to_an_empty_group)
+{
+    static const struct step first[] = {{4 * NS_MS, 100 * NS_MS}, {NS_NEVER, NS_NEVER}};
+    static const struct step second[] = {{3800 * NS_US, NS_NEVER}};
+    static const struct step beside[] = {{30 * NS_MS, NS_NEVER}};
+
+    for (int groups = 0; groups < 2; groups++) {
+        const struct fair_conf c = grouped(groups);
+        struct world *w = world_new(pair, world_conf(0), &host_policy_eevdf, &c);
+        struct cpumask *only[2];
+
+        for (int i = 0; i < 2; i++) {
+            only[i] = cpumask_new(2);
+            cpumask_set(only[i], i);
+        }
+        world_add(w, NULL, 1, first, 2);
+        world_add(w, only[0], 1, second, 1);
+        for (int i = 2; i < 4; i++)
+            world_add(w, NULL, NS_NEVER, hog, 1);
+        world_add(w, only[1], 0, beside, 1);
+        world_add(w, only[0], 20 * NS_MS, hog, 1);
+        world_start(w);
+        world_run(w, 10 * NS_MS);
+        cr_assert_eq(w->script[0].v->state, VCPU_BLOCKED);
+        cr_assert_eq(w->script[1].v->state, VCPU_BLOCKED);
+        cr_assert_eq(w->script[0].v->pcpu, 0);
+        const ns_t steal = w->script[0].v->steal;
+        world_run(w, 150 * NS_MS);
+        cr_expect_eq(w->script[0].v->pcpu, 1, "%d", groups);
+        cr_expect_eq(w->script[0].v->steal, steal, "%d", groups);
+        world_free(w);
+        cpumask_free(only[0]);
+        cpumask_free(only[1]);
+    }
+}
+
 /* Three VMs that run and sleep, floating over two pCPUs: the invariants of host_world hold at every ms. */
 Test(vm_groups, nothing_is_lost_when_vcpus_come_and_go)
 {

@@ -257,10 +257,14 @@ void fair_reweight(struct fair_queue *q, struct fair_entity *e, uint32_t weight)
     CHECK_PRE(weight > 0, "entity without weight");
     if (weight == e->weight)
         return;
-    if (here)
+    if (here) {
         fair_rescale(q, e, weight, in_tree);
-    else
+    } else {
+        e->vlag = scaled(e->vlag, e->weight, weight);
+        if (q->kind == FAIR_EEVDF && e->relative)
+            e->deadline = scaled(e->deadline, e->weight, weight);
         e->weight = weight;
+    }
     e->rest = 0;
 }
 

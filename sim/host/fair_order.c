@@ -126,6 +126,15 @@ static void group_gained(struct hyp *h, struct pcpu *p, const struct vcpu *v,
         fair_enqueue(&cpu_of(p)->queue, &g->entity, FAIR_WAKE);
 }
 
+/* Nobody in the group is runnable any more. Those who are delayed leave it: nothing would ever look at them
+ * (Linux: the group stays for them until it is picked, soon). */
+static void group_empties(struct fair_queue *q, struct fair_order_group *g)
+{
+    (void)fair_pick(&g->queue);
+    if (g->entity.queued && !g->entity.delayed)
+        (void)fair_dequeue(q, &g->entity, true);
+}
+
 /* One left it that was not the current one. */
 static void group_lost(struct hyp *h, struct pcpu *p, const struct vcpu *v,
                        struct fair_order_group *g)
@@ -133,8 +142,8 @@ static void group_lost(struct hyp *h, struct pcpu *p, const struct vcpu *v,
     --*runnable(h, v->vm);
     if (g->queue.nr > 0)
         weigh(h, p, v, g);
-    else if (g->entity.queued && !g->entity.delayed)
-        (void)fair_dequeue(&cpu_of(p)->queue, &g->entity, true);
+    else
+        group_empties(&cpu_of(p)->queue, g);
 }
 
 /* The current one left it. */
@@ -148,8 +157,22 @@ static void group_stopped(struct hyp *h, struct pcpu *p, const struct vcpu *v,
         fair_put(q);
         weigh(h, p, v, g);
     } else {
-        (void)fair_dequeue(q, &g->entity, true);
+        group_empties(q, g);
     }
+}
+
+/* The current one goes back to where it waits. Without ticks this is when its group learns how the VM's
+ * vCPUs are spread by now. */
+static void requeue(struct hyp *h, struct pcpu *p, struct vcpu *v)
+{
+    struct fair_order_group *g = group_of(p, v);
+
+    fair_put(queue_of(p, v));
+    if (!g)
+        return;
+    fair_put(&cpu_of(p)->queue);
+    if (h->host->conf.tick_hz == 0)
+        weigh(h, p, v, g);
 }
 
 void fair_order_enqueue(struct hyp *h, struct pcpu *p, struct vcpu *v, enum enqueue_why why)
@@ -160,13 +183,11 @@ void fair_order_enqueue(struct hyp *h, struct pcpu *p, struct vcpu *v, enum enqu
         [ENQUEUE_MIGRATE] = FAIR_MIGRATE,
     };
     struct fair_order_unit *u = unit_of(v);
-    struct fair_order_cpu *c = charge(h, p);
     struct fair_order_group *g = group_of(p, v);
 
+    (void)charge(h, p);
     if (why == ENQUEUE_REQUEUE) {
-        fair_put(queue_of(p, v));
-        if (g)
-            fair_put(&c->queue);
+        requeue(h, p, v);
         return;
     }
     /* Delayed on the pCPU it left, and wanted here: it really leaves there first. */

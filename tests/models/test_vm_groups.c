@@ -20,11 +20,11 @@ static const struct topology_conf pair = {1, 1, 1, 2, 1};
 static const struct host_ops *const both[] = {&host_policy_cfs, &host_policy_eevdf};
 
 /* vCPU i on the pCPU with this digit, '.' = it never starts. Four vCPUs in a row are a VM. */
-static struct world *placed(const char *where, const struct host_ops *ops, bool groups,
-                            struct cpumask *mask[2])
+static struct world *placed_at(int64_t hz, const char *where, const struct host_ops *ops,
+                               bool groups, struct cpumask *mask[2])
 {
     const struct fair_conf c = grouped(groups);
-    struct world *w = world_new(pair, world_conf(250), ops, &c);
+    struct world *w = world_new(pair, world_conf(hz), ops, &c);
 
     for (int i = 0; i < 2; i++) {
         mask[i] = cpumask_new(2);
@@ -34,6 +34,12 @@ static struct world *placed(const char *where, const struct host_ops *ops, bool 
         world_add(w, mask[where[i] == '1'], where[i] == '.' ? NS_NEVER : 0, hog, 1);
     world_start(w);
     return w;
+}
+
+static struct world *placed(const char *where, const struct host_ops *ops, bool groups,
+                            struct cpumask *mask[2])
+{
+    return placed_at(250, where, ops, groups, mask);
 }
 
 static void done(struct world *w, struct cpumask *mask[2])
@@ -68,22 +74,23 @@ Test(vm_groups, many_vcpus_are_no_more_than_one)
  * wants one only, gives up. */
 Test(vm_groups, weight_is_spread_as_the_vcpus_are)
 {
-    for (int p = 0; p < 2; p++) {
+    for (int p = 0; p < 4; p++) {
+        const struct host_ops *ops = both[p % 2];
         struct cpumask *mask[2];
-        struct world *w = placed("01..0", both[p], true, mask);
+        struct world *w = placed_at(p < 2 ? 250 : 0, "01..0", ops, true, mask);
 
         world_run(w, 6 * NS_SEC);
-        cr_expect_float_eq(share(w, 0), 1 / 3.0, 0.01, "%s", both[p]->head.name);
-        cr_expect_float_eq(share(w, 4), 2 / 3.0, 0.01, "%s", both[p]->head.name);
+        cr_expect_float_eq(share(w, 0), 1 / 3.0, 0.01, "%s", ops->head.name);
+        cr_expect_float_eq(share(w, 4), 2 / 3.0, 0.01, "%s", ops->head.name);
         cr_expect_float_eq(share(w, 1), 1, 0.01);
-        /* Its other vCPU blocks: the whole weight is here, from its next tick on. */
+        /* Its other vCPU blocks: the whole weight is here, from its next tick on, or its next turn. */
         host_block(w->h, w->script[1].v);
         const ns_t before = vcpu_time_in(w->script[0].v, VCPU_RUNNING, w->e->now);
         world_run(w, 12 * NS_SEC);
         cr_expect_float_eq(
             (double)(vcpu_time_in(w->script[0].v, VCPU_RUNNING, w->e->now) - before) /
                 (6.0 * NS_SEC),
-            0.5, 0.01, "%s", both[p]->head.name);
+            0.5, 0.01, "%s", ops->head.name);
         done(w, mask);
     }
 }
@@ -153,6 +160,44 @@ Test(vm_groups, a_directed_yield_reaches_into_the_group)
     world_run(w, w->e->now + NS_US);
     cr_expect_eq(w->h->pcpu[1].curr, w->script[0].v);
     done(w, mask);
+}
+
+/* The first vCPU blocks with a debt, the second soon after it: nobody of their VM is left on pCPU 0, and the
+ * first is free to wake where a pCPU is idle. */
+Test(vm_groups, a_debt_ties_nobody_to_an_empty_group)
+{
+    static const struct step first[] = {{4 * NS_MS, 100 * NS_MS}, {NS_NEVER, NS_NEVER}};
+    static const struct step second[] = {{3800 * NS_US, NS_NEVER}};
+    static const struct step beside[] = {{30 * NS_MS, NS_NEVER}};
+
+    for (int groups = 0; groups < 2; groups++) {
+        const struct fair_conf c = grouped(groups);
+        struct world *w = world_new(pair, world_conf(0), &host_policy_eevdf, &c);
+        struct cpumask *only[2];
+
+        for (int i = 0; i < 2; i++) {
+            only[i] = cpumask_new(2);
+            cpumask_set(only[i], i);
+        }
+        world_add(w, NULL, 1, first, 2);
+        world_add(w, only[0], 1, second, 1);
+        for (int i = 2; i < 4; i++)
+            world_add(w, NULL, NS_NEVER, hog, 1);
+        world_add(w, only[1], 0, beside, 1);
+        world_add(w, only[0], 20 * NS_MS, hog, 1);
+        world_start(w);
+        world_run(w, 10 * NS_MS);
+        cr_assert_eq(w->script[0].v->state, VCPU_BLOCKED);
+        cr_assert_eq(w->script[1].v->state, VCPU_BLOCKED);
+        cr_assert_eq(w->script[0].v->pcpu, 0);
+        const ns_t steal = w->script[0].v->steal;
+        world_run(w, 150 * NS_MS);
+        cr_expect_eq(w->script[0].v->pcpu, 1, "%d", groups);
+        cr_expect_eq(w->script[0].v->steal, steal, "%d", groups);
+        world_free(w);
+        cpumask_free(only[0]);
+        cpumask_free(only[1]);
+    }
 }
 
 /* Three VMs that run and sleep, floating over two pCPUs: the invariants of host_world hold at every ms. */

@@ -47,6 +47,31 @@ Test(fair_reweight, lag_keeps_its_worth)
     }
 }
 
+/* Who waits elsewhere meanwhile takes along what it is owed, not what that was in virtual time. */
+Test(fair_reweight, lag_keeps_its_worth_out_of_the_queue)
+{
+    for (int sleeps = 0; sleeps < 2; sleeps++) {
+        struct fair_entity *e;
+        int64_t lag, left;
+
+        begin(FAIR_EEVDF);
+        for (int k = 0; k < 4; k++)
+            add(1024, FAIR_WAKE);
+        fair_pick(&w.q);
+        fair_charge(&w.q, 2 * NS_MS);
+        e = &w.e[2];
+        cr_assert(e != w.q.curr && fair_dequeue(&w.q, e, sleeps));
+        lag = e->vlag;
+        left = e->deadline;
+        cr_assert_gt(lag, 0);
+        fair_reweight(&w.q, e, 256);
+        fair_enqueue(&w.q, e, sleeps ? FAIR_WAKE : FAIR_MIGRATE);
+        cr_expect_leq(llabs((average() - e->vruntime) - lag * 4), 8, "%d", sleeps);
+        if (!sleeps)
+            cr_expect_leq(llabs((e->deadline - e->vruntime) - left * 4), 4);
+    }
+}
+
 Test(fair_reweight, service_follows)
 {
     const enum fair_kind kinds[] = {FAIR_CFS, FAIR_EEVDF};

@@ -98,37 +98,37 @@ Test(spinlock, user_space_does_not_halt)
     run_values_free(v);
 }
 
-/* The first waiter halts at 32.768 ms; the second, in line since 20, sees it within 256 turns. */
+/* The lock is held until 60 ms; the first waiter halts at 32.768, and has it for 1 ms; another comes at `start`,
+ * and has it after `us`. All spin for `spun` us together. */
+static void expect_third(const char *start, double us, double spun, uint64_t halts)
+{
+    char tasks[1024];
+    struct run_values *v;
+
+    snprintf(tasks, sizeof(tasks),
+             "{vcpu: 0, program: [" LOCK "{run: 60ms}, {unlock: s}]}, "
+             "{vcpu: 2, program: [{run: 1ns}, " LOCK "{run: 1ms}, {unlock: s}]}, "
+             "{vcpu: 3, start: %s, program: [" OPEN LOCK CLOSE "{unlock: s}]}",
+             start);
+    v = run_locks("paravirt", "1us", "100ms", "", tasks);
+    cr_expect_float_eq(metric_of(v, 1, METRIC_LATENCY_MAX), us, 1e-6, "%s", start);
+    cr_expect_float_eq(metric_of(v, 1, METRIC_LOCKSPIN) * 4 * 100000, spun, 0.1, "%s", start);
+    cr_expect_eq(counter(v, "spinlock_halts"), halts, "%s", start);
+    cr_expect_eq(counter(v, "spinlock_kicks"), halts, "%s", start);
+    run_values_free(v);
+}
+
+/* In line since 20 ms it sees within 256 turns that the first halts. */
 Test(spinlock, who_stands_behind_one_that_halts_gives_up_early)
 {
-    struct run_values *v =
-        run_locks("paravirt", "1us", "100ms", "",
-                  "{vcpu: 0, program: [" LOCK "{run: 60ms}, {unlock: s}]}, "
-                  "{vcpu: 2, program: [{run: 1ns}, " LOCK "{run: 1ms}, {unlock: s}]}, "
-                  "{vcpu: 3, start: 20ms, program: [" OPEN LOCK CLOSE "{unlock: s}]}");
-
-    cr_expect_float_eq(metric_of(v, 1, METRIC_LATENCY_MAX), 41000, 1e-6);
-    cr_expect_float_eq(metric_of(v, 1, METRIC_LOCKSPIN) * 4 * 100000, 32768 + 12768 + 256, 0.1);
-    cr_expect_eq(counter(v, "spinlock_halts"), 2);
-    cr_expect_eq(counter(v, "spinlock_kicks"), 2);
-    run_values_free(v);
+    expect_third("20ms", 41000, 32768 + 12768 + 256, 2);
 }
 
 /* Who comes while the head halts does not stand behind it: it spins beside the line, and has the lock at 60 ms,
  * when the head is kicked. */
 Test(spinlock, a_head_that_halts_is_passed)
 {
-    struct run_values *v =
-        run_locks("paravirt", "1us", "100ms", "",
-                  "{vcpu: 0, program: [" LOCK "{run: 60ms}, {unlock: s}]}, "
-                  "{vcpu: 2, program: [{run: 1ns}, " LOCK "{run: 1ms}, {unlock: s}]}, "
-                  "{vcpu: 3, start: 40ms, program: [" OPEN LOCK CLOSE "{unlock: s}]}");
-
-    cr_expect_float_eq(metric_of(v, 1, METRIC_LATENCY_MAX), 20000, 1e-6);
-    cr_expect_float_eq(metric_of(v, 1, METRIC_LOCKSPIN) * 4 * 100000, 32768 + 20000, 0.1);
-    cr_expect_eq(counter(v, "spinlock_halts"), 1);
-    cr_expect_eq(counter(v, "spinlock_kicks"), 1);
-    run_values_free(v);
+    expect_third("40ms", 20000, 32768 + 20000, 1);
 }
 
 /* vCPU 1 shares its pCPU with a VM that computes: it runs from 1 to 2 ms, and again from 3 on. */

@@ -283,6 +283,7 @@ static void step_halt(struct gcpu *g)
         return;
     g->halting = false;
     g->halted = true;
+    lock_halted(g->curr);
     g->guest->hooks->halt(g->guest->hook_arg, g);
 }
 
@@ -470,6 +471,7 @@ void gcpu_unhalt(struct gcpu *g)
 {
     task_stolen(g->curr);
     g->halted = false;
+    lock_halt_ends(g->curr);
 }
 
 bool gcpu_has_work(const struct gcpu *g)

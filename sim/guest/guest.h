@@ -128,7 +128,8 @@ struct task {
     ns_t cold;           /* time that it will lose while its working set comes in */
     bool refill;         /* moved since it last ran: its caches are cold */
     bool reads;          /* waits for `lock` to read */
-    bool passes;         /* may take `lock`, a paravirt spinlock, before those in line */
+    bool passes;         /* may take `lock`, a paravirt spinlock, while nobody heads its line */
+    bool heads;          /* first in line there, and spins for it: nobody passes */
     bool retries;        /* was first in line at an rwsem when it was woken to try again */
     uint32_t tag;        /* communication group, 1 to ntags of its guest; 0 none */
     int64_t turn;        /* over the elements of arrays */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The kernel's queued spinlocks by hand, native and paravirt, on a machine without costs: who spins for
- * how long and halts, who is kicked, who passes a head of the line that is off its pCPU; and that no
+ * how long and halts, who is kicked, who passes a line that nobody heads; and that no
  * waiter is forgotten, whatever interrupts and preempts it.
  */
 #include <criterion/criterion.h>
@@ -98,8 +98,25 @@ Test(spinlock, user_space_does_not_halt)
     run_values_free(v);
 }
 
-/* The first waiter halts at 32.768 ms; the second comes at 40 and looks after 256 turns. */
+/* The first waiter halts at 32.768 ms; the second stands behind it since 20, and looks within 256 turns. */
 Test(spinlock, who_stands_behind_one_that_halts_gives_up_early)
+{
+    struct run_values *v =
+        run_locks("paravirt", "1us", "100ms", "",
+                  "{vcpu: 0, program: [" LOCK "{run: 60ms}, {unlock: s}]}, "
+                  "{vcpu: 2, program: [{run: 1ns}, " LOCK "{run: 1ms}, {unlock: s}]}, "
+                  "{vcpu: 3, start: 20ms, program: [" OPEN LOCK CLOSE "{unlock: s}]}");
+
+    cr_expect_float_eq(metric_of(v, 1, METRIC_LATENCY_MAX), 41000, 1e-6);
+    cr_expect_float_eq(metric_of(v, 1, METRIC_LOCKSPIN) * 4 * 100000, 32768 + 13024, 0.1);
+    cr_expect_eq(counter(v, "spinlock_halts"), 2);
+    cr_expect_eq(counter(v, "spinlock_kicks"), 2);
+    run_values_free(v);
+}
+
+/* The first waiter halts at 32.768 ms; the second comes at 40, when nobody heads the line, and spins until it
+ * may pass. */
+Test(spinlock, a_head_that_halts_is_passed)
 {
     struct run_values *v =
         run_locks("paravirt", "1us", "100ms", "",
@@ -107,15 +124,31 @@ Test(spinlock, who_stands_behind_one_that_halts_gives_up_early)
                   "{vcpu: 2, program: [{run: 1ns}, " LOCK "{run: 1ms}, {unlock: s}]}, "
                   "{vcpu: 3, start: 40ms, program: [" OPEN LOCK CLOSE "{unlock: s}]}");
 
-    cr_expect_float_eq(metric_of(v, 1, METRIC_LATENCY_MAX), 21000, 1e-6);
-    cr_expect_float_eq(metric_of(v, 1, METRIC_LOCKSPIN) * 4 * 100000, 32768 + 256, 0.1);
-    cr_expect_eq(counter(v, "spinlock_halts"), 2);
-    cr_expect_eq(counter(v, "spinlock_kicks"), 2);
+    cr_expect_float_eq(metric_of(v, 1, METRIC_LATENCY_MAX), 20000, 1e-6);
+    cr_expect_float_eq(metric_of(v, 1, METRIC_LOCKSPIN) * 4 * 100000, 32768 + 20000, 0.1);
+    cr_expect_eq(counter(v, "spinlock_halts"), 1);
+    cr_expect_eq(counter(v, "spinlock_kicks"), 1);
     run_values_free(v);
 }
 
-/* The head of the line spins on pCPU 1 from 1 to 2 ms and is off it until 3; the lock is free at 2.5. Native,
- * it is the head's, and others have it after 3.1. */
+/* The same, but an interrupt at 45 ms lets the head spin again: the second stands in line from then on. */
+Test(spinlock, a_head_that_spins_again_stops_who_would_pass)
+{
+    struct run_values *v =
+        run_locks("paravirt", "1us", "100ms", "",
+                  "{vcpu: 0, program: [" LOCK "{run: 60ms}, {unlock: s}]}, "
+                  "{vcpu: 2, start: 10us, program: [" LOCK "{run: 1ms}, {unlock: s}]}, "
+                  "{vcpu: 2, start: 1us, program: [{sleep: 44999us}, {mark: {op: woken}}]}, "
+                  "{vcpu: 3, start: 40ms, program: [" OPEN LOCK CLOSE "{unlock: s}]}");
+
+    cr_expect_float_eq(metric_of(v, 1, METRIC_LATENCY_MAX), 21000, 2);
+    cr_expect_eq(counter(v, "spinlock_halts"), 1);
+    cr_expect_eq(counter(v, "spinlock_kicks"), 0);
+    run_values_free(v);
+}
+
+/* The head of the line spins on pCPU 1 from 1 to 2 ms and is off it until 3; the lock is free at 2.5. It is the
+ * head's, and others have it after 3.1; by test-and-set, whoever spins has it. */
 static double passing(const char *kind, const char *start)
 {
     char tasks[1024];
@@ -128,19 +161,41 @@ static double passing(const char *kind, const char *start)
     return sample(run_locks(kind, "1us", "10ms", HOG, tasks));
 }
 
-Test(spinlock, a_head_that_is_off_its_pcpu_is_passed)
+Test(spinlock, a_head_that_spins_is_not_passed_while_it_is_off_its_pcpu)
 {
-    /* Who comes when the lock is free. */
-    cr_expect_float_eq(passing("native", "2600us"), 500, 0.01);
-    cr_expect_float_eq(passing("paravirt", "2600us"), 0, 0.01);
+    static const char *const kinds[] = {"native", "paravirt"};
+
+    for (int i = 0; i < 2; i++) {
+        cr_expect_float_eq(passing(kinds[i], "2600us"), 500, 0.01, "%s", kinds[i]);
+        cr_expect_float_eq(passing(kinds[i], "2200us"), 900, 0.01, "%s", kinds[i]);
+        cr_expect_float_eq(passing(kinds[i], "1500us"), 1600, 0.01, "%s", kinds[i]);
+    }
     cr_expect_float_eq(passing("unfair", "2600us"), 0, 0.01);
-    /* Who came while the head was off already. */
-    cr_expect_float_eq(passing("native", "2200us"), 900, 0.01);
-    cr_expect_float_eq(passing("paravirt", "2200us"), 300, 0.01);
-    /* Who stands in line behind it since it ran does not. */
-    cr_expect_float_eq(passing("native", "1500us"), 1600, 0.01);
-    cr_expect_float_eq(passing("paravirt", "1500us"), 1600, 0.01);
     cr_expect_float_eq(passing("unfair", "1500us"), 1000, 0.01);
+}
+
+/* The second in line is off pCPU 1 from 2 to 3 ms and first at 2.3; who comes at 2.35 passes it at 2.4. */
+Test(spinlock, one_that_has_not_seen_that_it_is_first_is_passed)
+{
+    static const char tasks[] =
+        "{vcpu: 0, program: [" LOCK "{run: 2300us}, {unlock: s}]}, "
+        "{vcpu: 2, start: 100us, program: [" LOCK "{run: 100us}, {unlock: s}]}, "
+        "{vcpu: 1, start: 200us, program: [" LOCK "{run: 100us}, {unlock: s}]}, "
+        "{vcpu: 3, start: 2350us, program: [" OPEN LOCK CLOSE "{unlock: s}]}";
+
+    cr_expect_float_eq(sample(run_locks("native", "1us", "10ms", HOG, tasks)), 750, 0.01);
+    cr_expect_float_eq(sample(run_locks("paravirt", "1us", "10ms", HOG, tasks)), 50, 0.01);
+}
+
+/* Without a price of a turn a waiter halts at once: it still waits for a spinlock. */
+Test(spinlock, turns_may_be_free)
+{
+    struct run_values *v = run_locks("paravirt", "0ns", "1ms", "", two);
+
+    cr_expect_float_eq(metric_of(v, 1, METRIC_LATENCY_MAX), 90, 0.01);
+    cr_expect_eq(counter(v, "spinlock_halts"), 1);
+    cr_expect_eq(counter(v, "spinlock_kicks"), 1);
+    run_values_free(v);
 }
 
 /* A task that sleeps on the CPU that halts: its timer ends the halt at 50 ms, the waiter spins anew, until

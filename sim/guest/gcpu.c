@@ -150,12 +150,14 @@ bool gcpu_spins(const struct gcpu *g)
     return t && t->act == ACT_SPIN_LOCK && t->lock->spec->kernel && g->act == GCPU_TASK;
 }
 
-/* A spinning lock of the kernel turns preemption off, for its holder and for who spins on it. */
+/* A spinning lock of the kernel turns preemption off, for its holder and for who spins on it, also while an
+ * interrupt is handled. */
 static bool preemptible(const struct gcpu *g)
 {
     const struct task *t = g->curr;
 
-    return !t || (t->kernel_spins == 0 && !(gcpu_spins(g) && t->lock->spec->kind == LOCK_SPIN));
+    return !t || (t->kernel_spins == 0 && !(t->act == ACT_SPIN_LOCK && t->lock->spec->kernel &&
+                                            t->lock->spec->kind == LOCK_SPIN));
 }
 
 bool gcpu_resched(const struct gcpu *g)

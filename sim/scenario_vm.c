@@ -104,7 +104,8 @@ static void read_numa(struct reader *r, int i)
     struct vm_spec *vm = &r->s->vm[i];
     const struct conf_node *n = entry_key(r, i, "numa");
 
-    if (!n || !conf_int(n, 1, 1024, &vm->numa, r->e))
+    /* A single node is none: the VM may be anywhere. */
+    if (!n || !conf_int(n, 1, 1024, &vm->numa, r->e) || vm->numa == 1)
         return;
     if (vm->vcpus % vm->numa != 0)
         conf_error(r->e, n, "%" PRId64 " vCPUs do not make %" PRId64 " equal NUMA nodes", vm->vcpus,

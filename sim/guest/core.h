@@ -74,7 +74,9 @@ void lock_release(struct task *t, struct lock *l);
 void lock_spin_over(struct task *t); /* spin limit reached */
 /* A waiter of a paravirt spinlock whose budget is spent: does it halt? */
 bool lock_halts(struct task *t);
-void lock_resume(struct task *t); /* t spins on: it is current and executes again */
+void lock_halted(struct task *t);    /* its vCPU has */
+void lock_halt_ends(struct task *t); /* its vCPU wants a pCPU again */
+void lock_resume(struct task *t);    /* t spins on: it is current and executes again */
 
 /* sync.c */
 bool barrier_arrive(struct task *t, struct barrier *b);

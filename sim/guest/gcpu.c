@@ -150,12 +150,14 @@ bool gcpu_spins(const struct gcpu *g)
     return t && t->act == ACT_SPIN_LOCK && t->lock->spec->kernel && g->act == GCPU_TASK;
 }
 
-/* A spinning lock of the kernel turns preemption off, for its holder and for who spins on it. */
+/* A spinning lock of the kernel turns preemption off, for its holder and for who spins on it, also while an
+ * interrupt is handled. */
 static bool preemptible(const struct gcpu *g)
 {
     const struct task *t = g->curr;
 
-    return !t || (t->kernel_spins == 0 && !(gcpu_spins(g) && t->lock->spec->kind == LOCK_SPIN));
+    return !t || (t->kernel_spins == 0 && !(t->act == ACT_SPIN_LOCK && t->lock->spec->kernel &&
+                                            t->lock->spec->kind == LOCK_SPIN));
 }
 
 bool gcpu_resched(const struct gcpu *g)
@@ -283,6 +285,7 @@ static void step_halt(struct gcpu *g)
         return;
     g->halting = false;
     g->halted = true;
+    lock_halted(g->curr);
     g->guest->hooks->halt(g->guest->hook_arg, g);
 }
 
@@ -291,7 +294,7 @@ static bool step_spin(struct gcpu *g, struct task *t)
     struct guest *k = g->guest;
 
     /* Released while this CPU was busy with something else, when no spinner executed. */
-    if (t->act == ACT_SPIN_LOCK && (!t->lock->owner || t->lock->spinners.head == t))
+    if (t->act == ACT_SPIN_LOCK && !t->lock->owner)
         lock_resume(t); /* if readers do not have it */
     if (t->act == ACT_NEXT)
         return true;
@@ -470,6 +473,7 @@ void gcpu_unhalt(struct gcpu *g)
 {
     task_stolen(g->curr);
     g->halted = false;
+    lock_halt_ends(g->curr);
 }
 
 bool gcpu_has_work(const struct gcpu *g)

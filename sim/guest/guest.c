@@ -24,10 +24,10 @@ const struct param guest_params[] = {
     {"nohz", PARAM_ENUM, OFF(nohz), "idle", 0, 0, nohz_names, "when the guest tick stops",
      "Linux default"},
     {"spinlock", PARAM_ENUM, OFF(spinlock), "native", 0, 0, spinlock_names,
-     "how queued spinlocks of the kernel wait: native: in order of arrival; paravirt: "
-     "others may take a lock that is free while the first in line halts or has not run since it is "
-     "the first, and who waits for long halts until it is kicked; unfair: test-and-set, whatever "
-     "the workload says",
+     "how queued spinlocks of the kernel wait: native: in order of arrival; paravirt: others may "
+     "take a lock while the first in line halts or does not know yet that it is the first, and "
+     "who waits for long halts until it is kicked; unfair: test-and-set, whatever the workload "
+     "says",
      "Linux 6.12: qspinlock.c; qspinlock_paravirt.h (KVM with PV_UNHALT); virt_spin_lock"},
     {"llc", PARAM_INT, OFF(llc), "0", 0, 65536, NULL,
      "vCPUs per last-level cache as the guest sees it; 0 = one for all", "QEMU default topology"},

@@ -61,8 +61,6 @@ struct lock {
     const struct lock_spec *spec;
     struct task *owner; /* NULL also while readers have it */
     int readers;
-    bool
-        pending; /* paravirt: who is first in line has spun as such, and does not halt: nobody passes it */
     int line;
     ns_t waited; /* by its takers, the way of its cache line included */
     struct task_list spinners, waiters;
@@ -130,7 +128,8 @@ struct task {
     ns_t cold;           /* time that it will lose while its working set comes in */
     bool refill;         /* moved since it last ran: its caches are cold */
     bool reads;          /* waits for `lock` to read */
-    bool passes;         /* may take `lock`, a paravirt spinlock, before those in line */
+    bool passes;         /* may take `lock`, a paravirt spinlock, while nobody heads its line */
+    bool heads;          /* first in line there, and spins for it: nobody passes */
     bool retries;        /* was first in line at an rwsem when it was woken to try again */
     uint32_t tag;        /* communication group, 1 to ntags of its guest; 0 none */
     int64_t turn;        /* over the elements of arrays */

@@ -10,7 +10,7 @@ enum guest_sched { GUEST_SCHED_EEVDF, GUEST_SCHED_CFS, GUEST_SCHED_FIFO };
 enum guest_hints { HINTS_OFF, HINTS_HONEST, HINTS_LIE };
 enum guest_nohz { NOHZ_IDLE, NOHZ_OFF, NOHZ_FULL };
 /* How the guest kernel's queued spinlocks wait: in a queue that nobody passes; in one that is passed while
- * its head does not run, with waiters that halt; by test-and-set. */
+ * nobody spins at its head, with waiters that halt; by test-and-set. */
 enum guest_spinlock { SPINLOCK_NATIVE, SPINLOCK_PARAVIRT, SPINLOCK_UNFAIR };
 
 /* What a waker leaves in the word that an idle CPU watches: a flag that this CPU alone clears (Linux'

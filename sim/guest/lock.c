@@ -9,6 +9,10 @@
  * first there and has waited for HANDOFF is given the lock before anybody can take it away (rwsem.c, 6.12).
  *
  * A lock lies in a cache line: who takes it on another pCPU than the last brings that line there first.
+ * A paravirt lock (Linux 6.12 qspinlock_paravirt.h) has a line whose head, as soon as it has seen that it is the first and
+ * until it halts, keeps others from passing, even while its vCPU is off the pCPU. Who comes while there is no such head
+ * spins beside the line, takes the lock if it is free, and joins the line when somebody heads it.
+ *
  * Waiters of a queued lock spin on lines of their own; those of a test-and-set lock all ask for the one,
  * so that it takes as many exchanges as there are spinners until the next has it.
  */
@@ -66,10 +70,19 @@ static bool is_paravirt(const struct guest *k, const struct lock *l)
     return spinlock_kind(k, l) == SPINLOCK_PARAVIRT;
 }
 
+/* The first in line at a paravirt spinlock spins for it, wherever its vCPU is (Linux: the pending bit
+ * is set). */
+static bool has_head(const struct lock *l)
+{
+    return l->spinners.head && l->spinners.head->heads;
+}
+
 /* Writers take an rwsem that is free, readers do not overtake those who wait. */
 static bool may_take(const struct guest *k, const struct lock *l, bool read)
 {
-    if (l->spinners.head && (handed_in_order(k, l) || (is_paravirt(k, l) && l->pending)))
+    if (handed_in_order(k, l) && l->spinners.head)
+        return false;
+    if (is_paravirt(k, l) && has_head(l))
         return false;
     return is_free(l, read) && !(read && l->waiters.head);
 }
@@ -84,6 +97,8 @@ static void lock_got(struct task *t, struct lock *l, bool read, ns_t cost)
     else
         l->owner = t;
     t->retries = false;
+    t->heads = false;
+    t->passes = false;
     t->locks_held++;
     t->kernel_locks += l->spec->kernel;
     t->kernel_spins += l->spec->kernel && l->spec->kind == LOCK_SPIN;
@@ -105,11 +120,49 @@ static void operation_done(struct task *t)
         t->pc++;
 }
 
-/* Who is first in line now spins as such from the moment it executes (set_pending in Linux); that its vCPU is
- * preempted meanwhile changes nothing. */
-static void head_changed(struct lock *l)
+static ns_t turns(const struct task *t, int n)
 {
-    l->pending = l->spinners.head && executes(l->spinners.head);
+    const ns_t pause = t->guest->costs->pause;
+
+    return pause > 0 ? n * pause : 1;
+}
+
+/* A paravirt waiter halts after so many turns; soon, when the one before it has halted. */
+static ns_t halt_after(const struct task *t, const struct lock *l)
+{
+    const struct task *before = task_before(l, t);
+
+    return turns(t, before && task_gcpu(before)->halted ? PARAVIRT_EARLY : PARAVIRT_TURNS);
+}
+
+/* From now on t spins for so long. */
+static void spin_for(struct task *t, ns_t left)
+{
+    struct gcpu *g = task_gcpu(t);
+
+    gcpu_settle(g);
+    t->left = left;
+    gcpu_charge(g, 0, 0);
+}
+
+/* The first in line at a paravirt spinlock, if it spins, sees that it is. Who could pass so far stands in
+ * line behind it. */
+static void see_head(struct lock *l)
+{
+    struct task *t = l->spinners.head;
+    const struct gcpu *g = t ? task_gcpu(t) : NULL;
+
+    if (!t || t->heads || !is_paravirt(t->guest, l) || !g->on || g->curr != t || g->halting)
+        return;
+    t->heads = true;
+    t->passes = false;
+    spin_for(t, turns(t, PARAVIRT_TURNS));
+    for (struct task *s = t->link; s; s = s->link) {
+        if (!s->passes)
+            continue;
+        s->passes = false;
+        spin_for(s, turns(s, PARAVIRT_TURNS));
+    }
 }
 
 /* A spinner gets the lock, whose line is asked for by `askers` meanwhile. */
@@ -117,14 +170,11 @@ static void lock_grant(struct task *t, struct lock *l, int64_t askers)
 {
     const ns_t cost = t->guest->costs->lock_handover + guest_touches(t, l->line, false, askers);
 
-    const bool first = l->spinners.head == t;
-
     list_remove(&l->spinners, t);
-    if (first)
-        head_changed(l);
     lock_got(t, l, t->reads, cost);
     operation_done(t);
     gcpu_spin_done(t, cost);
+    see_head(l);
 }
 
 /* Who was woken and found an rwsem taken is the first in line again. */
@@ -155,21 +205,12 @@ static bool owner_runs(struct guest *k, const struct lock *l, const struct task 
     return !channel_preempted(k->channel, owner->cpu);
 }
 
-/* A paravirt waiter halts after so many turns; soon, when the one before it has halted. */
-static ns_t halt_after(const struct task *t, const struct lock *l)
-{
-    const struct task *before = task_before(l, t);
-    const ns_t pause = t->guest->costs->pause;
-
-    return pause * (before && task_gcpu(before)->halted ? PARAVIRT_EARLY : PARAVIRT_TURNS);
-}
-
 /* How long t may spin before it looks again or blocks; 0 = not at all. Behind readers a writer spins
  * for 10 us and half a microsecond for each of up to 30 of them. */
 static ns_t spin_time(const struct task *t, const struct lock *l)
 {
     if (l->spec->kind == LOCK_SPIN)
-        return is_paravirt(t->guest, l) ? halt_after(t, l) : NS_NEVER;
+        return is_paravirt(t->guest, l) && !t->passes ? halt_after(t, l) : NS_NEVER;
     if (t->reads)
         return 0;
     if (!l->spec->optimistic)
@@ -194,6 +235,7 @@ bool lock_take(struct task *t, struct lock *l, bool read)
     if (t->wait_since < 0)
         t->wait_since = know(t->guest);
     t->reads = read;
+    t->passes = is_paravirt(t->guest, l) && l->spinners.head && !has_head(l);
     limit = spin_time(t, l);
     if (limit == 0) {
         lock_block(t, l);
@@ -203,10 +245,8 @@ bool lock_take(struct task *t, struct lock *l, bool read)
     t->lock = l;
     g->ple_left = g->ple_window ? g->ple_window : NS_NEVER; /* each loop has a window of its own */
     t->left = limit;
-    t->passes = is_paravirt(t->guest, l) && l->spinners.head && !l->pending;
     list_push(&l->spinners, t);
-    if (l->spinners.head == t)
-        head_changed(l);
+    see_head(l);
     return false;
 }
 
@@ -232,51 +272,41 @@ void lock_spin_over(struct task *t)
     }
 }
 
-/* Who stands behind one that halts sees it within a few turns and halts, too. */
-static void next_halts_soon(const struct task *t)
-{
-    const ns_t soon = t->guest->costs->pause * PARAVIRT_EARLY;
-    struct task *s = t->link;
-    struct gcpu *g;
-
-    if (!s || s->passes)
-        return;
-    g = task_gcpu(s);
-    gcpu_settle(g);
-    if (s->left <= soon)
-        return;
-    s->left = soon;
-    if (g->on && !g->in_step)
-        gcpu_arm(g);
-}
-
 bool lock_halts(struct task *t)
 {
-    struct lock *l = t->lock;
-
-    if (!is_paravirt(t->guest, l))
+    if (!is_paravirt(t->guest, t->lock))
         return false;
-    t->left = halt_after(t, l);
-    if (t->passes) { /* not in line yet; from now on, if it has to */
-        t->passes = l->spinners.head != t && !l->pending;
-        return false;
-    }
-    if (l->spinners.head == t)
-        l->pending = false;
-    next_halts_soon(t);
+    t->heads = false;
     return true;
+}
+
+void lock_halted(struct task *t)
+{
+    struct task *next = t->link;
+    const ns_t early = turns(t, PARAVIRT_EARLY);
+
+    if (!next || next->passes)
+        return;
+    gcpu_settle(task_gcpu(next));
+    if (next->left > early)
+        spin_for(next, early);
+}
+
+void lock_halt_ends(struct task *t)
+{
+    t->left = halt_after(t, t->lock);
 }
 
 void lock_resume(struct task *t)
 {
     const struct guest *k = t->guest;
     struct lock *l = t->lock;
-    const bool in_line = spinlock_kind(k, l) != SPINLOCK_UNFAIR, first = l->spinners.head == t;
+    const bool in_line = spinlock_kind(k, l) != SPINLOCK_UNFAIR;
 
-    if (is_free(l, t->reads) && (!in_line || first || (t->passes && !l->pending)))
+    if (is_free(l, t->reads) && (!in_line || l->spinners.head == t || (t->passes && !has_head(l))))
         lock_grant(t, l, 1);
-    else if (first && !task_gcpu(t)->halting)
-        l->pending = true;
+    else
+        see_head(l);
 }
 
 /* Gives the lock to a blocked waiter, which wakes up as its holder. */
@@ -333,15 +363,15 @@ static bool handed_off(struct task *by, struct lock *l)
     return true;
 }
 
-/* The first in line, if it runs; else one that spins beside the line because nobody was at its head. A head
- * that halts is kicked. */
+/* The first in line, if it runs; while it does not spin for the lock, one that came since. A head that halts is
+ * kicked. */
 static struct task *next_paravirt(struct task *by, const struct lock *l)
 {
     struct task *head = l->spinners.head, *s = head;
 
     if (head && task_gcpu(head)->halted)
         by->guest->hooks->kick(by->guest->hook_arg, task_gcpu(by), task_gcpu(head));
-    while (s && !(executes(s) && (s == head || (s->passes && !l->pending))))
+    while (s && !(executes(s) && (s == head || (s->passes && !head->heads))))
         s = s->link;
     return s;
 }

@@ -30,4 +30,5 @@ Test(numa, a_vcpu_stays_in_the_node_of_its_block)
         cr_expect_float_eq(share("numa: 2, ", vcpu), 1, 0.01);
     }
     cr_expect_float_eq(share("numa: 1, ", 0), 2, 0.01);
+    cr_expect_float_eq(share("numa: 1, pin: \"1\", ", 0), 1, 0.01);
 }

@@ -131,6 +131,22 @@ Test(spinlock, a_head_that_halts_is_passed)
     expect_third("40ms", 20000, 32768 + 20000, 1);
 }
 
+/* The same, but an interrupt at 45 ms lets the head spin again: the second stands in line from then on. */
+Test(spinlock, a_head_that_spins_again_stops_who_would_pass)
+{
+    struct run_values *v =
+        run_locks("paravirt", "1us", "100ms", "",
+                  "{vcpu: 0, program: [" LOCK "{run: 60ms}, {unlock: s}]}, "
+                  "{vcpu: 2, start: 10us, program: [" LOCK "{run: 1ms}, {unlock: s}]}, "
+                  "{vcpu: 2, start: 1us, program: [{sleep: 44999us}, {mark: {op: woken}}]}, "
+                  "{vcpu: 3, start: 40ms, program: [" OPEN LOCK CLOSE "{unlock: s}]}");
+
+    cr_expect_float_eq(metric_of(v, 1, METRIC_LATENCY_MAX), 21000, 2);
+    cr_expect_eq(counter(v, "spinlock_halts"), 1);
+    cr_expect_eq(counter(v, "spinlock_kicks"), 0);
+    run_values_free(v);
+}
+
 /* vCPU 1 shares its pCPU with a VM that computes: it runs from 1 to 2 ms, and again from 3 on. */
 static double passing(const char *kind, const char *others, const char *start)
 {
@@ -175,6 +191,17 @@ Test(spinlock, a_head_that_has_not_run_since_is_passed)
     cr_expect_float_eq(passing("paravirt", before, "2300us"), 200, 0.01);
     cr_expect_float_eq(passing("native", before, "1500us"), 1600, 0.01);
     cr_expect_float_eq(passing("paravirt", before, "1500us"), 1600, 0.01);
+}
+
+/* Without a price of a turn a waiter halts at once: it still waits for a spinlock. */
+Test(spinlock, turns_may_be_free)
+{
+    struct run_values *v = run_locks("paravirt", "0ns", "1ms", "", two);
+
+    cr_expect_float_eq(metric_of(v, 1, METRIC_LATENCY_MAX), 90, 0.01);
+    cr_expect_eq(counter(v, "spinlock_halts"), 1);
+    cr_expect_eq(counter(v, "spinlock_kicks"), 1);
+    run_values_free(v);
 }
 
 /* A task that sleeps on the CPU that halts: its timer ends the halt at 50 ms, the waiter spins anew, until

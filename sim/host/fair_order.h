@@ -7,7 +7,8 @@
  * With `vm-groups` each VM has a queue of its own on each pCPU, and these queues wait in the pCPU's by
  * weight: that of a VM is its own (`weight`), however many vCPUs it has, and is spread over the
  * pCPUs as its runnable vCPUs are (Linux: a cgroup per VM, calc_group_shares; there by load averages,
- * here by counts, assumed). A yield concerns the VM's own queue only: alone there, a vCPU goes on.
+ * here by counts, assumed), which a group learns when its own vCPUs come and go and at ticks, without ticks at
+ * each turn. A yield concerns the VM's own queue only: alone there, a vCPU goes on.
  *
  * Always true: the entity of a pCPU's curr is the current one of its queue and has been charged up
  * to the last operation; the entity of a READY vCPU waits in its pCPU's queue; that of a BLOCKED

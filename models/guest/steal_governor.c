@@ -22,11 +22,10 @@
  * The steal is what each vCPU saw at its last entry, so one that is off its pCPU for longer than
  * an interval reports late: a ratio above 100 % is possible, and acted upon like any other.
  *
- * Wake-ups are placed by stock Linux, which knows which vCPUs are marked preempted but not the set. If that answers an avoided CPU, the task
- * goes to the lowest preferred one it may use (select_fallback_rq), busy or not, of the node of the CPU it
- * was on if there is one. The tick of an avoided CPU
- * has the stopper move the task that runs there to the same, one per tick. Load balancing spans preferred
- * CPUs only.
+ * Wake-ups are placed by stock Linux, which knows which vCPUs are marked preempted but not the set. If that
+ * answers an avoided CPU, the task goes to the lowest preferred one it may use (select_fallback_rq), busy or
+ * not, of the node of the CPU it was on if there is one. The tick of an avoided CPU has the stopper move the
+ * task that runs there to the same, one per tick. Load balancing spans preferred CPUs only.
  *
  * Assumed: the governor's own work takes no time and waits for no vCPU; its first sample, from which
  * the second counts, lies at a random time within an interval, as VMs are not started together.
@@ -83,6 +82,17 @@ static const struct param steal_governor_params[] = {
      "NUMA nodes in the guest's topology, blocks of consecutive cores", "QEMU default topology"},
     PARAM_END};
 #undef OFF
+
+/* What the host says may be looked at as often as it says it; steal may not. */
+static const char *steal_governor_check(const void *params, int ncstates)
+{
+    const struct steal_governor_params *p = params;
+
+    (void)ncstates;
+    return p->mode != TOLD && p->interval < 100 * NS_MS
+               ? "interval must be at least 100ms where steal is sampled"
+               : NULL;
+}
 
 static bool avoided(const struct guest *k, int cpu)
 {
@@ -342,6 +352,7 @@ const struct guest_ops guest_policy_steal_governor = {
             .summary = "Linux preferred CPUs: the more steal, the fewer vCPUs are used",
             .params = steal_governor_params,
             .params_size = sizeof(struct steal_governor_params),
+            .check = steal_governor_check,
             .self_size = sizeof(struct steal_governor),
             .cpu_size = sizeof(struct governed),
         },

@@ -212,7 +212,9 @@ static int write_script(const struct command *c, const char *file, const char *s
     return fclose(out) != 0 ? io_error(c, file) : 0;
 }
 
-static char *make_script(const struct command *c, const char *folder)
+/* What `put` writes, NULL without memory. */
+static char *script_of(const struct command *c, const void *what, const char *folder,
+                       int (*put)(FILE *, const struct command *, const void *, const char *))
 {
     char *script = NULL;
     size_t size;
@@ -221,12 +223,16 @@ static char *make_script(const struct command *c, const char *folder)
 
     if (!out)
         return NULL;
-    failed = plot_script(out, &c->grid, &c->request, (enum picture_format)c->format, folder);
-    if (fclose(out) != 0 || failed) {
-        free(script);
-        return NULL;
-    }
-    return script;
+    failed = put(out, c, what, folder);
+    if (fclose(out) == 0 && !failed)
+        return script;
+    free(script);
+    return NULL;
+}
+
+static int put_grid(FILE *out, const struct command *c, const void *grid, const char *folder)
+{
+    return plot_script(out, grid, &c->request, (enum picture_format)c->format, folder);
 }
 
 static int no_template(const struct command *c, const char *name)
@@ -268,7 +274,8 @@ static int draw(struct command *c)
 
     if (!folder)
         return no_template(c, template);
-    return draw_script(c, make_script(c, folder), picture_origin(&c->grid, &c->request, &c->data));
+    return draw_script(c, script_of(c, &c->grid, folder, put_grid),
+                       picture_origin(&c->grid, &c->request, &c->data));
 }
 
 /* What the options mean for this kind of figure, before anything is read. */
@@ -403,21 +410,10 @@ static int course_filter(const struct command *c, struct course *course, struct 
     return bad;
 }
 
-static char *course_text(const struct command *c, const struct course *course, const char *folder)
+static int put_course(FILE *out, const struct command *c, const void *course, const char *folder)
 {
-    char *script = NULL;
-    size_t size;
-    FILE *out = open_memstream(&script, &size);
-    int failed;
-
-    if (!out)
-        return NULL;
-    failed = course_script(out, course, option_text(&c->opt, "title", NULL), c->size != 0,
-                           (enum picture_format)c->format, folder);
-    if (fclose(out) == 0 && !failed)
-        return script;
-    free(script);
-    return NULL;
+    return course_script(out, course, option_text(&c->opt, "title", NULL), c->size != 0,
+                         (enum picture_format)c->format, folder);
 }
 
 static int plot_course(struct command *c)
@@ -436,7 +432,7 @@ static int plot_course(struct command *c)
         status = fail(c, &err);
     else
         status = draw_script(
-            c, course_text(c, &course, folder),
+            c, script_of(c, &course, folder, put_course),
             strdup("{\"schema\":\"tandem.figure/1\",\"figure\":\"" COURSE_FIGURE "\"}"));
     course_free(&course);
     return status;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where machines, workloads and published facts are found. A name (no slash, no dot) is looked for as NAME.yaml in
- * the kind's folders below each root; anything else is a path, tried from each root. Roots, in
- * order: the folder of the scenario's file, the working directory, $TANDEM_HOME, the source folder
+ * Where machines, workloads and published facts are found. A name (no slash, no dot) is looked for as
+ * NAME.yaml in the kind's folders below each root; anything else is a path, tried from each root. Roots,
+ * in order: the folder of the scenario's file, the working directory, $TANDEM_HOME, the source folder
  * compiled in.
  */
 #ifndef SIM_FIND_H

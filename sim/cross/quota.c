@@ -3,10 +3,10 @@
  * host.quota: every interval the host tells each VM how many vCPUs it may use.
  *
  * The pCPUs of the pool are divided max-min fairly by weight (of a VM: the sum of its vCPUs', which is how
- * the schedulers weigh them; or the same for each VM, as with vm-groups) over what the VMs wanted in the interval before. A VM that used nearly all that it
- * might is taken to want all its vCPUs: it was held back, and what it wants cannot be seen. One that used
- * less leaves the rest to the others, but it may always use its share: it can grow, and the others shrink an
- * interval later.
+ * the schedulers weigh them; or the same for each VM, as with vm-groups) over what the VMs wanted in the
+ * interval before. A VM that used nearly all that it might is taken to want all its vCPUs: it was held back,
+ * and what it wants cannot be seen. One that used less leaves the rest to the others, but it may always use
+ * its share: it can grow, and the others shrink an interval later.
  *
  * Assumed: from 7/8 of what it might use on a VM counts as held back; the computation and its writes take no
  * pCPU time; pins within the pool are not looked at. Rounded up, as a VM needs whole vCPUs for its part.

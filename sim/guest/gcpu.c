@@ -278,7 +278,7 @@ static bool step_wake(struct gcpu *g)
     return true;
 }
 
-/* The debts of the exit are burnt: the vCPU halts, unless the lock was released meanwhile. */
+/* Once the debts of the exit are burnt the vCPU halts. */
 static void step_halt(struct gcpu *g)
 {
     if (g->hyp || g->ovh)

@@ -23,8 +23,8 @@
  * Required: head.name only. enqueue, dequeue and pick come all three or none (none: the guest core's
  * ordering, `guest.scheduler`: eevdf, cfs or fifo). A policy sees guest CPUs only: no pCPU exists here.
  * It may read the channel facts it declared in `facts`; with the channel off these read as "not known":
- * not preempted, LOW, not idle, no group (-1), no quota (0). Policies add no time: guest_* and channel reads count
- * what was looked at, the machine prices it: in `select` and in `irq` by the row. One that declares
+ * not preempted, LOW, not idle, no group (-1), no quota (0). Policies add no time: guest_* and channel reads
+ * count what was looked at, the machine prices it: in `select` and in `irq` by the row. One that declares
  * facts and has no `irq` pays the flat `reread` for each interrupt instead. An IPI asks no `irq`, and costs
  * every policy that declares facts `reread`.
  */

@@ -8,11 +8,12 @@
  * lock together with their wake-up; a writer that was woken in vain keeps its place in line; and who is
  * first there and has waited for HANDOFF is given the lock before anybody can take it away (rwsem.c, 6.12).
  *
- * A lock lies in a cache line: who takes it on another pCPU than the last brings that line there first.
- * A paravirt lock has a line whose head keeps others from passing, from when it has seen that it is the first
- * until it halts, also while its vCPU is off the pCPU. Who comes while there is no such head spins beside the
- * line, takes the lock if it is free, and joins the line when somebody heads it (Linux 6.12 qspinlock_paravirt.h).
+ * The line of waiters of a paravirt lock has a head that keeps others from passing, from when it has seen
+ * that it is the first until it halts, also while its vCPU is off the pCPU. Who comes while there is no such
+ * head spins beside the line, takes the lock if it is free, and joins the line when somebody heads it (Linux
+ * 6.12 qspinlock_paravirt.h).
  *
+ * A lock lies in a cache line: who takes it on another pCPU than the last brings that line there first.
  * Waiters of a queued lock spin on lines of their own; those of a test-and-set lock all ask for the one,
  * so that it takes as many exchanges as there are spinners until the next has it.
  */

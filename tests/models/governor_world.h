@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "guest/core.h"
+#include "tests/support/guest_hooks.h"
 #include "workload.h"
 
 extern const struct guest_ops guest_policy_hiperdispatch, guest_policy_steal_governor;
@@ -35,26 +36,6 @@ static inline void note_count(void *arg, const char *name)
 
     w->evicted += strcmp(name, "guest_evicted") == 0;
     w->fallbacks += strcmp(name, "governor_wake_fallback") == 0;
-}
-
-static inline void take_irq(void *arg, struct gcpu *g, enum irq_kind kind)
-{
-    (void)arg;
-    (void)kind;
-    gcpu_kick(g);
-}
-
-static inline void take_notice(void *arg, struct gcpu *from, struct gcpu *to)
-{
-    (void)arg;
-    (void)from;
-    gcpu_kick(to);
-}
-
-static inline void ignore(void *arg, struct gcpu *g)
-{
-    (void)arg;
-    (void)g;
 }
 
 static const struct guest_hooks GOVERNED = {.irq = take_irq,

@@ -10,6 +10,7 @@
 #include "guest/guest.h"
 #include "guest/guest_ops.h"
 #include "registry.h"
+#include "tests/support/guest_hooks.h"
 #include "workload.h"
 
 static inline struct workload *parse(const char *text, char hash[33])
@@ -41,26 +42,6 @@ struct small_world {
     struct poked poked[32];
     int npoked;
 };
-
-static inline void take_irq(void *arg, struct gcpu *g, enum irq_kind kind)
-{
-    (void)arg;
-    (void)kind;
-    gcpu_kick(g);
-}
-
-static inline void take_notice(void *arg, struct gcpu *from, struct gcpu *to)
-{
-    (void)arg;
-    (void)from;
-    gcpu_kick(to);
-}
-
-static inline void ignore(void *arg, struct gcpu *g)
-{
-    (void)arg;
-    (void)g;
-}
 
 static inline void ignore_io(void *arg, struct gcpu *g, ns_t service)
 {

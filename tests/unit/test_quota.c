@@ -108,8 +108,8 @@ static const struct guest_ops listener = {
     .init = listen_init,
     .timer = listen};
 
-/* The listener has 4 hogs; its neighbour comes at 100 ms, with 4 hogs until 200 ms. On 4 pCPUs. */
-static void run_beside(const char *quota, const char *delay)
+/* A listener with 4 vCPUs and hogs beside `neighbour`, on 4 pCPUs. */
+static void listen_beside(const char *host, const char *top, const char *neighbour)
 {
     char text[1024], why[200];
 
@@ -118,13 +118,23 @@ static void run_beside(const char *quota, const char *delay)
     ntold = 0;
     snprintf(text, sizeof(text),
              "machine: {base: flat-8, topology: {sockets: 1, nodes: 1, groups: 1, cores: 4, "
-             "threads: 1}}\nduration: 400ms\nallow_cold: true\nwarmup: 50ms\n"
-             "host: {scheduler: eevdf, quota: %s}\nchannel: {delay: %s}\n"
+             "threads: 1}}\nallow_cold: true\nhost: {scheduler: eevdf, %s}\n%s\n"
              "vms:\n  - {name: l, vcpus: 4, guest: {policy: t-listener}, workload: cpu-bound}\n"
-             "  - {name: n, vcpus: 4, start: 100ms, workload: {tasks: [{name: h, count: 4, "
-             "program: [{run: 50ms}, exit]}]}}\n",
-             quota, delay);
+             "  - {name: n, %s}\n",
+             host, top, neighbour);
     run_values_free(run_of_text(text, 1, NULL));
+}
+
+/* The neighbour comes at 100 ms, with 4 hogs until 200 ms. */
+static void run_beside(const char *quota, const char *delay)
+{
+    char host[64], top[128];
+
+    snprintf(host, sizeof(host), "quota: %s", quota);
+    snprintf(top, sizeof(top), "duration: 400ms\nwarmup: 50ms\nchannel: {delay: %s}", delay);
+    listen_beside(host, top,
+                  "vcpus: 4, start: 100ms, workload: {tasks: [{name: h, count: 4, program: [{run: "
+                  "50ms}, exit]}]}");
 }
 
 static int told_by(ns_t at)
@@ -151,22 +161,13 @@ Test(quota, follows_what_the_vms_want)
         cr_expect_eq(told[i], 0);
 }
 
-/* 4 pCPUs for a listener with 4 vCPUs beside one with 12. */
+/* Beside a VM of 12 vCPUs. */
 static int told_beside_12(const char *per)
 {
-    char text[1024], why[200];
+    char host[64];
 
-    if (!registry_find(POLICY_GUEST, "t-listener"))
-        cr_assert_null(registry_add(POLICY_GUEST, &listener, why));
-    ntold = 0;
-    snprintf(text, sizeof(text),
-             "machine: {base: flat-8, topology: {sockets: 1, nodes: 1, groups: 1, cores: 4, "
-             "threads: 1}}\nduration: 100ms\nallow_cold: true\n"
-             "host: {scheduler: eevdf, quota: 10ms, quota-per: %s}\nvms:\n"
-             "  - {name: l, vcpus: 4, guest: {policy: t-listener}, workload: cpu-bound}\n"
-             "  - {name: n, vcpus: 12, workload: cpu-bound}\n",
-             per);
-    run_values_free(run_of_text(text, 1, NULL));
+    snprintf(host, sizeof(host), "quota: 10ms, quota-per: %s", per);
+    listen_beside(host, "duration: 100ms", "vcpus: 12, workload: cpu-bound");
     return told_by(50 * NS_MS);
 }
 

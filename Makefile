@@ -229,8 +229,24 @@ $(PLACEDOBJ): $(B)/install/%.o: %.c FORCE
 $(B)/install/tandem: $(filter-out $(PLACED:%.c=$(B)/%.o),$(OBJ)) $(PLACEDOBJ)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 
-install: $(B)/install/tandem ## install below PREFIX (default /usr/local), staged in DESTDIR
+# The headers are there for policies that are built outside of this tree, with pkg-config to find them.
+HEADERS := $(wildcard sim/*/*.h)
+$(B)/install/tandem.pc: FORCE
+	@mkdir -p $(@D)
+	@printf 'prefix=%s\nincludedir=$${prefix}/include/tandem\n\nName: tandem\nDescription: %s\nVersion: %s\nCflags: %s\n' \
+		'$(PREFIX)' 'headers for scheduling policies of Tandem' '$(VERSION)' '-I$${includedir}' > $@
+
+install: $(B)/install/tandem $(B)/install/tandem.pc ## install below PREFIX (default /usr/local), staged in DESTDIR
 	$(Q)install -D -m 755 $< '$(DESTDIR)$(PREFIX)/bin/tandem'
+	$(Q)install -D -m 644 $(B)/install/tandem.pc '$(DESTDIR)$(PREFIX)/share/pkgconfig/tandem.pc'
+	$(Q)for header in $(HEADERS:sim/%=%); do \
+		install -D -m 644 sim/$$header '$(DESTDIR)$(PREFIX)/include/tandem'/$$header || exit; done
+	$(Q)$< help --man > $(B)/install/tandem.1
+	$(Q)$< help --completion bash > $(B)/install/tandem.bash
+	$(Q)$< help --completion zsh > $(B)/install/_tandem
+	$(Q)install -D -m 644 $(B)/install/tandem.1 '$(DESTDIR)$(PREFIX)/share/man/man1/tandem.1'
+	$(Q)install -D -m 644 $(B)/install/tandem.bash '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/tandem'
+	$(Q)install -D -m 644 $(B)/install/_tandem '$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_tandem'
 	$(Q)for file in $(wildcard configs/*.yaml configs/*/*.yaml configs/*/*.csv workloads/*.yaml \
 		plots/*.gp traces/samples/*); do \
 		install -D -m 644 $$file '$(DESTDIR)$(SHARE)'/$$file || exit; done

@@ -9,34 +9,36 @@
 #include "study/options.h"
 #include "study/outfile.h"
 
-static const char export_help[] =
-    "usage: tandem export STORE.db [--format csv|json]\n"
-    "\n"
-    "Prints all runs of a store, sorted by the labels of their points and the replication, with\n"
-    "every metric that has a value. Two stores hold the same results when their exports are "
-    "equal.\n"
-    "\n"
-    "  -f, --format F   csv (default) or json\n"
-    "  -o, --output F   a file instead of stdout\n"
-    "\n"
-    "exit status: 0 done, 2 not a store, 3 cannot read or write\n"
-    "\n"
-    "example: tandem export demo.db --format json -o demo.json\n";
+static const char *const formats[] = {"csv", "json", NULL};
 
-static const char merge_help[] =
-    "usage: tandem merge OUT.db IN.db...\n"
-    "\n"
-    "Adds the results of the IN stores to OUT, which is made when there is none. Runs that are "
-    "there\n"
-    "already are left as they are; stores that disagree about a run are refused.\n"
-    "\n"
-    "exit status: 0 done, 2 not a store or a disagreement, 3 cannot read or write\n"
-    "\n"
-    "example: tandem merge all.db part1.db part2.db\n";
+static const struct option_spec export_option[] = {
+    OPTION_OF("format", 'f', "F", "how the runs are written (default csv)", formats),
+    OPTION("output", 'o', "FILE", "a file instead of stdout"),
+    OPTION_END,
+};
 
-static const struct option_spec export_spec[] = {
-    {"format", 'f', true}, {"output", 'o', true}, {"help", 'h', false}, {NULL, 0, false}};
-static const struct option_spec merge_spec[] = {{"help", 'h', false}, {NULL, 0, false}};
+const struct command_spec command_export = {
+    .name = "export",
+    .summary = "print what a store holds",
+    .usage = "STORE.db [OPTION]...",
+    .about = "Prints all runs of a store, sorted by the labels of their points and the "
+             "replication, with every metric that has a value. Two stores hold the same results "
+             "when their exports are equal.",
+    .option = export_option,
+    .status = "0 done, 2 not a store, 3 cannot read or write",
+    .example = "export demo.db --format json -o demo.json",
+};
+
+const struct command_spec command_merge = {
+    .name = "merge",
+    .summary = "put stores together",
+    .usage = "OUT.db IN.db... [OPTION]...",
+    .about =
+        "Adds the results of the IN stores to OUT, which is made when there is none. Runs that are "
+        "there already are left as they are; stores that disagree about a run are refused.",
+    .status = "0 done, 2 not a store or a disagreement, 3 cannot read or write",
+    .example = "merge all.db part1.db part2.db",
+};
 
 static int fail(const struct options *o, const struct store_error *err)
 {
@@ -62,8 +64,7 @@ static int write_export(const struct options *o, struct dataset *d, bool json)
 
 static int export_store(const struct options *o)
 {
-    static const char *const formats[] = {"csv", "json", NULL};
-    const int format = option_choice(o, "format", formats, 0);
+    const int format = option_choice(o, "format", 0);
     struct store_error err = {0};
     struct dataset d = {0};
     struct store *s;
@@ -112,28 +113,25 @@ static int merge_stores(const struct options *o)
     return status;
 }
 
-static int command(int argc, char **argv, const struct option_spec *spec, const char *help,
+static int command(int argc, char **argv, const struct command_spec *spec,
                    int (*act)(const struct options *o))
 {
     struct options o;
-    int status = 2;
+    int status;
 
-    if (options_read(&o, spec, argc, argv)) {
-        if (option_flag(&o, "help"))
-            status = fputs(help, stdout) < 0;
-        else
-            status = act(&o);
-    }
+    if (!options_read(&o, spec, argc, argv))
+        return o.status;
+    status = act(&o);
     options_free(&o);
     return status;
 }
 
 int cmd_export(int argc, char **argv)
 {
-    return command(argc, argv, export_spec, export_help, export_store);
+    return command(argc, argv, &command_export, export_store);
 }
 
 int cmd_merge(int argc, char **argv)
 {
-    return command(argc, argv, merge_spec, merge_help, merge_stores);
+    return command(argc, argv, &command_merge, merge_stores);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tandem list: what there is, from the same tables that read the files. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,20 +9,33 @@
 #include "conf/costs.h"
 #include "find.h"
 #include "guest/guest_conf.h"
+#include "list.h"
+#include "load.h"
 #include "registry.h"
 #include "run.h"
 #include "study/commands.h"
 #include "study/options.h"
 
-static const char help[] =
-    "usage: tandem list policies|workloads|machines|metrics|figures|programs\n"
-    "\n"
-    "Prints names with what they are for, parameters with default, range, help and source.\n"
-    "'programs' are the operations that a task's program may use.\n"
-    "\n"
-    "example: tandem list policies\n";
+static const char *const formats[] = {"table", "json", "csv", NULL};
+static const char *const kinds[] = {"policies", "workloads", "machines", "metrics",
+                                    "figures",  "programs",  NULL};
 
-static const struct option_spec spec[] = {{"help", 'h', false}, {NULL, 0, false}};
+static const struct option_spec option[] = {
+    OPTION_OF("format", 'f', "F", "how the list is written (default table)", formats),
+    OPTION_POLICY,
+    OPTION_END,
+};
+
+const struct command_spec command_list = {
+    .name = "list",
+    .summary = "policies, workloads, machines, metrics, figures, programs",
+    .usage = "policies|workloads|machines|metrics|figures|programs [OPTION]...",
+    .about = "Prints names with what they are for, parameters with default, range, help and "
+             "source. 'programs' are the operations that a task's program may use.",
+    .option = option,
+    .operands = kinds,
+    .example = "list policies",
+};
 
 static void list_kind(enum policy_kind kind, const char *key)
 {
@@ -70,32 +84,10 @@ static void list_found(enum find_kind kind)
     }
 }
 
-static const struct {
-    const char *form, *help;
-} operations[] = {
-    {"run: AMOUNT", "work in ns at nominal speed; {amount: A, shared: on, divide: on}"},
-    {"sleep: AMOUNT", "block for that long"},
-    {"timer: AMOUNT", "block until the last release + AMOUNT; {at: T} after the start"},
-    {"barrier: B", "wait for all parties"},
-    {"lock: L, unlock: L", "spin-then-block, spinning or rwsem; {lock: L, mode: read}"},
-    {"share: LINE", "exchange of a cache line, priced by distance; {line: L, count: N}"},
-    {"wait: {cond: C, lock: L}", "release L, wait for C, take L again"},
-    {"signal: C, broadcast: C", "wake one, or all, that wait for C"},
-    {"send: Q, recv: Q", "bounded queue; blocks while full, or empty"},
-    {"io: D", "an operation of a device; {device: D, service: AMOUNT}"},
-    {"turn", "the task's turn moves on: {lock: L, at: turn} or {queue: Q, at: self} of an array"},
-    {"spin: AMOUNT", "burn CPU time without work"},
-    {"yield", "let others of this CPU run"},
-    {"fork: T", "start a task of template T"},
-    {"loop: {count: N, body: [...]}", "N or forever"},
-    {"mark: {op: M}", "count an operation; {open: M} and {close: M} take a latency sample"},
-    {"exit", "the task ends"},
-};
-
 static void list_programs(void)
 {
-    for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
-        printf("%-30s %s\n", operations[i].form, operations[i].help);
+    for (size_t i = 0; list_operations[i].form; i++)
+        printf("%-30s %s\n", list_operations[i].form, list_operations[i].help);
     puts("\nAMOUNT: a time (2ms), or {exponential: MEAN}, {gamma: {shape, scale}},\n"
          "{lognormal: {mean|median, sigma}}, {pareto: {min, exponent}}, {weibull: {scale, "
          "exponent}},\n"
@@ -104,42 +96,63 @@ static void list_programs(void)
          "{file: PATH}; each but a time may carry scale: N");
 }
 
+static void list_table(enum list_kind kind)
+{
+    switch (kind) {
+    case LIST_POLICIES:
+        list_policies();
+        break;
+    case LIST_WORKLOADS:
+        list_found(FIND_WORKLOAD);
+        break;
+    case LIST_MACHINES:
+        list_found(FIND_MACHINE);
+        break;
+    case LIST_METRICS:
+        metrics_list(stdout);
+        break;
+    case LIST_FIGURES:
+        figures_list(stdout);
+        break;
+    case LIST_PROGRAMS:
+        list_programs();
+        break;
+    }
+}
+
 static int list(const struct options *o)
 {
-    static const char *const kinds[] = {"policies", "workloads", "machines",
-                                        "metrics",  "figures",   "programs"};
+    const int format = option_choice(o, "format", 0);
     const char *what = o->operand[0], *near;
+    int kind = 0;
 
-    if (strcmp(what, "policies") == 0)
-        list_policies();
-    else if (strcmp(what, "workloads") == 0)
-        list_found(FIND_WORKLOAD);
-    else if (strcmp(what, "machines") == 0)
-        list_found(FIND_MACHINE);
-    else if (strcmp(what, "metrics") == 0)
-        metrics_list(stdout);
-    else if (strcmp(what, "figures") == 0)
-        figures_list(stdout);
-    else if (strcmp(what, "programs") == 0)
-        list_programs();
-    else {
-        near = conf_nearest(what, kinds, 6);
+    if (format < 0)
+        return STATUS_USAGE;
+    while (kinds[kind] && strcmp(what, kinds[kind]) != 0)
+        kind++;
+    if (!kinds[kind]) {
+        near = conf_nearest(what, kinds, (size_t)kind);
         return options_error(o, "cannot list '%s'%s%s%s", what, near ? "; did you mean '" : "",
                              near ? near : "", near ? "'?" : "");
     }
-    return STATUS_OK;
+    if (format == 0)
+        list_table((enum list_kind)kind);
+    else
+        list_rows((enum list_kind)kind, stdout, format == 1);
+    if (fflush(stdout) == 0)
+        return STATUS_OK;
+    options_error(o, "cannot write: %s", strerror(errno));
+    return STATUS_IO;
 }
 
 int cmd_list(int argc, char **argv)
 {
     struct options o;
-    int status = STATUS_OK;
+    int status;
 
-    if (!options_read(&o, spec, argc, argv))
-        return STATUS_USAGE;
-    if (option_flag(&o, "help"))
-        fputs(help, stdout);
-    else if (o.noperands != 1)
+    if (!options_read_policies(&o, &command_list, argc, argv))
+        return o.status;
+    if (o.noperands != 1)
         status = options_error(&o, "one kind of things is wanted: policies, workloads, machines, "
                                    "metrics, figures or programs");
     else

@@ -13,47 +13,46 @@
 #include "study/plot.h"
 #include "study/plot_axes.h"
 
-static const char help[] =
-    "usage: tandem plot FIGURE STORE.db|RESULT.json... -o FILE.(svg|pdf|png)\n"
-    "       tandem plot steal-timeline SERIES.csv -o FILE [--filter vm=NAME] [--title T] [--size "
-    "S]\n"
-    "\n"
-    "Draws a figure ('tandem list figures' names them). Axes are named by the paths of the sweep, "
-    "or\n"
-    "their ends, or any key of the scenario, or 'file'; left out, they are taken in the order of "
-    "the\n"
-    "sweep. PATH,PATH makes one axis of two. steal-timeline draws what 'tandem run --series' "
-    "wrote.\n"
-    "\n"
-    "  -o, --output FILE        the picture\n"
-    "      --x PATH             the horizontal axis\n"
-    "      --series PATH        one line, one bar of a group; in a map the vertical axis\n"
-    "      --facet PATH         one panel per value\n"
-    "      --metric NAME,...    what is drawn ('tandem list metrics'); several: a panel each\n"
-    "      --relative-to VALUE  ratio to this value of the series axis, run by run; PATH=VALUE: of "
-    "any\n"
-    "                           axis, to the points that differ in it only, which are not drawn\n"
-    "      --relative-to-x VALUE\n"
-    "                           the same for a value of the horizontal axis\n"
-    "      --filter PATH=VALUE  only points with this value; may be given more than once\n"
-    "      --facts NAME|FILE    published changes ('tandem validate'): the axes 'ratio', "
-    "'published'\n"
-    "      --title T, --xlabel T, --ylabel T\n"
-    "      --logx, --logy       logarithmic axes; a 0 is shown apart\n"
-    "      --size one|two       width of one column of text or two (default: two with panels)\n"
-    "      --data FILE.csv      the numbers of the picture\n"
-    "      --script FILE.gp     the gnuplot script of the picture\n"
-    "\n"
-    "exit status: 0 done, 2 bad input, 3 cannot read or write, or gnuplot is missing\n"
-    "\n"
-    "example: tandem plot oversubscription demo.db -o oversubscription.svg\n";
+static const char *const sizes[] = {"one", "two", NULL};
 
-static const struct option_spec spec[] = {
-    {"output", 'o', true},      {"x", 0, true},       {"series", 0, true}, {"facet", 0, true},
-    {"metric", 'm', true},      {"filter", 0, true},  {"title", 0, true},  {"xlabel", 0, true},
-    {"relative-to", 0, true},   {"logx", 0, false},   {"size", 0, true},   {"ylabel", 0, true},
-    {"relative-to-x", 0, true}, {"logy", 0, false},   {"data", 0, true},   {"script", 0, true},
-    {"facts", 0, true},         {"help", 'h', false}, {NULL, 0, false},
+static const struct option_spec option[] = {
+    OPTION("output", 'o', "FILE", "the picture, .svg, .pdf or .png"),
+    OPTION("x", 0, "PATH", "the horizontal axis"),
+    OPTION("series", 0, "PATH", "one line, one bar of a group; in a map the vertical axis"),
+    OPTION("facet", 0, "PATH", "one panel per value"),
+    OPTION("metric", 'm', "NAME,...",
+           "what is drawn ('tandem list metrics'); several: a panel each"),
+    OPTION("relative-to", 0, "VALUE",
+           "ratio to this value of the series axis, run by run; PATH=VALUE: of any axis, to the "
+           "points that differ in it only, which are not drawn"),
+    OPTION("relative-to-x", 0, "VALUE", "the same for a value of the horizontal axis"),
+    OPTION("filter", 0, "PATH=VALUE", "only points with this value; may be given more than once"),
+    OPTION("facts", 0, "NAME|FILE",
+           "published changes ('tandem validate'): the axes 'ratio', 'published'"),
+    OPTION("title", 0, "TEXT", "of the picture"),
+    OPTION("xlabel", 0, "TEXT", "of the horizontal axis"),
+    OPTION("ylabel", 0, "TEXT", "of the vertical axis"),
+    OPTION("logx", 0, NULL, "logarithmic horizontal axis; a 0 is shown apart"),
+    OPTION("logy", 0, NULL, "logarithmic vertical axis; a 0 is shown apart"),
+    OPTION_OF("size", 0, "COLUMNS", "width of one column of text or two (default: two with panels)",
+              sizes),
+    OPTION("data", 0, "FILE", "the numbers of the picture (CSV)"),
+    OPTION("script", 0, "FILE", "the gnuplot script of the picture"),
+    OPTION_END,
+};
+
+const struct command_spec command_plot = {
+    .name = "plot",
+    .summary = "draw a figure from stores or results",
+    .usage = "FIGURE STORE.db|RESULT.json... -o FILE [OPTION]...\n"
+             "steal-timeline SERIES.csv -o FILE [OPTION]...",
+    .about = "Draws a figure ('tandem list figures' names them). Axes are named by the paths of "
+             "the sweep, or their ends, or any key of the scenario, or 'file'; left out, they are "
+             "taken in the order of the sweep. PATH,PATH makes one axis of two. steal-timeline "
+             "draws what 'tandem run --series' wrote.",
+    .option = option,
+    .status = "0 done, 2 bad input, 3 cannot read or write, or gnuplot is missing",
+    .example = "plot oversubscription demo.db -o oversubscription.svg",
 };
 
 struct command {
@@ -142,8 +141,6 @@ static bool read_filters(struct command *c)
 /* Those of every figure. */
 static bool read_common(struct command *c)
 {
-    static const char *const sizes[] = {"one", "two", NULL};
-
     c->output = option_text(&c->opt, "output", NULL);
     if (!c->output) {
         options_error(&c->opt, "needs -o FILE.svg, FILE.pdf or FILE.png");
@@ -154,7 +151,7 @@ static bool read_common(struct command *c)
         options_error(&c->opt, "'%s' must end in .svg, .pdf or .png", c->output);
         return false;
     }
-    c->size = option_choice(&c->opt, "size", sizes, -2);
+    c->size = option_choice(&c->opt, "size", -2);
     return c->size != -1;
 }
 
@@ -467,14 +464,11 @@ static int plot(struct command *c)
 int cmd_plot(int argc, char **argv)
 {
     struct command c = {0};
-    int status = 2;
+    int status;
 
-    if (options_read(&c.opt, spec, argc, argv)) {
-        if (option_flag(&c.opt, "help"))
-            status = fputs(help, stdout) < 0;
-        else
-            status = plot(&c);
-    }
+    if (!options_read(&c.opt, &command_plot, argc, argv))
+        return c.opt.status;
+    status = plot(&c);
     plot_grid_free(&c.grid);
     dataset_free(&c.data);
     facts_free(c.facts);

@@ -4,43 +4,48 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "commands.h"
+#include "load.h"
 #include "record.h"
 #include "run.h"
 #include "study/options.h"
 #include "study/outfile.h"
 #include "study/pool.h"
 
-static const char help[] =
-    "usage: tandem run SCENARIO [-s KEY=VALUE]... [--seed N] [--reps N] [-j N] [-o FILE]\n"
-    "                  [--format table|json|csv] [--timeline FILE] [--series FILE.csv]\n"
-    "\n"
-    "Runs the replications of a scenario and prints their result.\n"
-    "\n"
-    "  -s, --set KEY=VALUE  override a key: vms.web.idle=hlt, host.slice=2ms; may be repeated\n"
-    "      --seed N         seed instead of the scenario's\n"
-    "      --reps N         replications instead of the scenario's\n"
-    "  -j, --jobs N         processes (default 1); the result does not depend on it\n"
-    "  -o, --output FILE    write there instead of to stdout\n"
-    "  -f, --format F       table (default), json (schema tandem.result/1) or csv\n"
-    "      --timeline FILE  the first replication for ui.perfetto.dev or chrome://tracing (JSON)\n"
-    "      --series FILE    the first replication in steps (CSV): preferred and busy vCPUs, steal "
-    "and\n"
-    "                       throughput of each VM, idle pCPUs; 'tandem plot steal-timeline' draws "
-    "it\n"
-    "      --series-step T  length of a step (default 100ms)\n"
-    "\n"
-    "example: tandem run configs/quickstart.yaml --reps 5 -j 2 --format json -o result.json\n";
-
-static const struct option_spec spec[] = {
-    {"set", 's', true},       {"seed", 0, true},     {"reps", 0, true},     {"jobs", 'j', true},
-    {"output", 'o', true},    {"format", 'f', true}, {"timeline", 0, true}, {"series", 0, true},
-    {"series-step", 0, true}, {"help", 'h', false},  {NULL, 0, false}};
-
 static const char *const formats[] = {"table", "json", "csv", NULL};
 
+static const struct option_spec option[] = {
+    OPTION("set", 's', "KEY=VALUE",
+           "override a key: vms.web.idle=hlt, host.slice=2ms; may be repeated"),
+    OPTION("seed", 0, "N", "seed instead of the scenario's"),
+    OPTION("reps", 0, "N", "replications instead of the scenario's"),
+    OPTION("jobs", 'j', "N", "processes (default 1); the result does not depend on it"),
+    OPTION("output", 'o', "FILE", "write there instead of to stdout"),
+    OPTION_OF("format", 'f', "F",
+              "how the result is written (default table; json: schema tandem.result/1)", formats),
+    OPTION("timeline", 0, "FILE",
+           "the first replication for ui.perfetto.dev or chrome://tracing (JSON)"),
+    OPTION("series", 0, "FILE",
+           "the first replication in steps (CSV): preferred and busy vCPUs, steal and throughput "
+           "of each VM, idle pCPUs; 'tandem plot steal-timeline' draws it"),
+    OPTION("series-step", 0, "T", "length of a step (default 100ms)"),
+    OPTION_POLICY,
+    OPTION_END,
+};
+
+const struct command_spec command_run = {
+    .name = "run",
+    .summary = "run one scenario and print its result",
+    .usage = "SCENARIO [OPTION]...",
+    .about = "Runs the replications of a scenario and prints their result.",
+    .option = option,
+    .example = "run configs/quickstart.yaml --reps 5 -j 2 --format json -o result.json",
+};
+
 struct job {
+    const struct options *o;
     const struct scenario *s;
     struct record *record; /* of the first replication */
     int64_t n, next;
@@ -49,16 +54,13 @@ struct job {
 
 static struct scenario *load(const struct options *o)
 {
-    const char **set = calloc(o->ngiven + 1, sizeof(*set));
     struct conf_errors errors = {0};
-    struct scenario *s = NULL;
-    size_t n = 0;
+    struct scenario *s;
+    size_t n;
+    const char **set = option_all(o, "set", &n);
 
     if (!set)
         return NULL;
-    for (size_t i = 0; i < o->ngiven; i++)
-        if (strcmp(o->given[i].spec->name, "set") == 0)
-            set[n++] = o->given[i].value;
     s = scenario_load(o->operand[0], set, n, &errors);
     conf_errors_print(&errors, stderr);
     conf_errors_free(&errors);
@@ -73,6 +75,23 @@ static int replicate(const struct job *j, int64_t replication, struct run_values
     const bool records = replication == 0 && record_wanted(j->record);
 
     return run_watched(j->s, j->s->seed, replication, records ? &watch : NULL, v, error, size);
+}
+
+static void tell(const struct job *j, int64_t replication, int64_t wall_ms)
+{
+    const struct run_values *v = j->runs[replication];
+
+    options_tell(j->o, "replication %lld of %lld: %.2f s, %llu events, fingerprint %016llx",
+                 (long long)replication + 1, (long long)j->n, (double)wall_ms / 1e3,
+                 (unsigned long long)v->events, (unsigned long long)v->fingerprint);
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 static int pool_job_run(void *arg, struct pool_job job, char **text, char *error, size_t size)
@@ -105,9 +124,11 @@ static int pool_job_done(void *arg, struct pool_job job, const char *text, int64
 {
     struct job *j = arg;
 
-    (void)wall_ms;
     j->runs[job.replication] = run_values_parse(text);
-    return j->runs[job.replication] ? 0 : STATUS_BUG;
+    if (!j->runs[job.replication])
+        return STATUS_BUG;
+    tell(j, job.replication, wall_ms);
+    return 0;
 }
 
 static int pool_job_failed(void *arg, struct pool_job job, int status, const char *report)
@@ -136,8 +157,12 @@ static int run_all(struct job *j, int64_t workers)
         return status;
     }
     for (int64_t i = 0; i < j->n && !status; i++) {
+        const int64_t start = now_ms();
+
         status = replicate(j, i, &j->runs[i], error, sizeof(error));
-        if (status)
+        if (!status)
+            tell(j, i, now_ms() - start);
+        else
             fprintf(stderr, "tandem run: replication %lld: %s\n", (long long)i, error);
     }
     return status;
@@ -151,7 +176,8 @@ static int write_result(const struct job *j, int format, struct outfile *out)
                                .scenario_file = j->s->file,
                                .echo = j->s->echo,
                                .hash = j->s->hash,
-                               .seed = j->s->seed};
+                               .seed = j->s->seed,
+                               .policy = policies_hash()};
     int bad;
 
     errno = 0;
@@ -194,31 +220,17 @@ static int run_and_write(const struct options *o, struct job *j, int format, int
 /* Steps shorter than a microsecond would say nothing and fill the disk. */
 static bool read_record(const struct options *o, struct record *r)
 {
-    const char *step = option_text(o, "series-step", NULL);
-    struct conf_errors errors = {0};
-    struct conf_tree *t;
-
     r->timeline = option_text(o, "timeline", NULL);
     r->series = option_text(o, "series", NULL);
     r->step = 100 * NS_MS;
-    if (!step)
-        return true;
-    t = conf_read_text("--series-step", step, strlen(step), &errors);
-    if (!t || !conf_ns(conf_root(t), &r->step, &errors) || r->step < NS_US)
-        r->step = 0;
-    conf_free(t);
-    conf_errors_free(&errors);
-    if (r->step == 0)
-        options_error(o, "'--series-step' is '%s', expected a time of at least 1us, like 100ms",
-                      step);
-    return r->step > 0;
+    return option_ns(o, "series-step", NS_US, &r->step);
 }
 
 static int run_scenario(const struct options *o, int format, int64_t workers)
 {
     struct scenario *s;
     struct record record = {.step = 0};
-    struct job j = {.record = &record};
+    struct job j = {.o = o, .record = &record};
     int64_t seed;
     int status = STATUS_USAGE;
 
@@ -229,6 +241,9 @@ static int run_scenario(const struct options *o, int format, int64_t workers)
     s = load(o);
     if (!s)
         return status;
+    options_tell(o, "%s: %lld VMs with %lld vCPUs on %s, hash %s", o->operand[0],
+                 (long long)scenario_total_vms(s), (long long)scenario_total_vcpus(s),
+                 s->machine.name, s->hash);
     j.s = s;
     j.n = s->replications;
     seed = (int64_t)s->seed;
@@ -251,17 +266,13 @@ int cmd_run(int argc, char **argv)
     int64_t workers = 1;
     int status = STATUS_USAGE, format;
 
-    if (!options_read(&o, spec, argc, argv))
-        return STATUS_USAGE;
-    format = option_choice(&o, "format", formats, 0);
-    if (option_flag(&o, "help")) {
-        fputs(help, stdout);
-        status = STATUS_OK;
-    } else if (o.noperands != 1) {
+    if (!options_read_policies(&o, &command_run, argc, argv))
+        return o.status;
+    format = option_choice(&o, "format", 0);
+    if (o.noperands != 1)
         options_error(&o, "one scenario file is wanted, %zu given", o.noperands);
-    } else if (format >= 0 && option_number(&o, "jobs", 1, POOL_MAX_WORKERS, &workers)) {
+    else if (format >= 0 && option_number(&o, "jobs", 1, POOL_MAX_WORKERS, &workers))
         status = run_scenario(&o, format, workers);
-    }
     options_free(&o);
     return status;
 }

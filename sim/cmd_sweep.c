@@ -5,40 +5,39 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "load.h"
 #include "run.h"
 #include "study/commands.h"
 #include "study/options.h"
 #include "study/pool.h"
 #include "study/summary.h"
 
-static const char help[] =
-    "usage: tandem sweep SWEEP [-j N] [-o STORE.db] [--shard K/N] [--filter PATH=VALUE]...\n"
-    "                    [--replications N] [--seed N] [--dry-run] [--quiet]\n"
-    "\n"
-    "Runs every point of a sweep file and keeps the results in a store. What the store has "
-    "already\n"
-    "is not run again: the same command carries on after an interruption.\n"
-    "\n"
-    "  -j, --jobs N          worker processes (default 1)\n"
-    "  -o, --output FILE     the store (default: the sweep's name with .db, in the working "
-    "directory)\n"
-    "      --shard K/N       only the K-th of N parts; 'tandem merge' puts the stores together\n"
-    "      --filter PATH=VALUE\n"
-    "                        only points with this value; several of one path are alternatives\n"
-    "      --replications N  instead of the number in the sweep; fewer or more, results are kept\n"
-    "      --seed N          instead of the seed in the sweep or its base\n"
-    "      --dry-run         print the points and how many runs are missing, run nothing\n"
-    "      --quiet           no progress bar and no table\n"
-    "\n"
-    "exit status: 0 done, 2 bad input, 3 cannot read or write, 4 some runs failed (the others are\n"
-    "done), 130 or 143 interrupted (finished runs are kept)\n"
-    "\n"
-    "example: tandem sweep configs/demo.yaml -j 2 -o demo.db\n";
+static const struct option_spec option[] = {
+    OPTION("jobs", 'j', "N", "worker processes (default 1)"),
+    OPTION("output", 'o', "FILE",
+           "the store (default: the sweep's name with .db, in the working directory)"),
+    OPTION("shard", 0, "K/N", "only the K-th of N parts; 'tandem merge' puts the stores together"),
+    OPTION("filter", 0, "PATH=VALUE",
+           "only points with this value; several of one path are alternatives"),
+    OPTION("replications", 0, "N",
+           "instead of the number in the sweep; fewer or more, results are kept"),
+    OPTION("seed", 0, "N", "instead of the seed in the sweep or its base"),
+    OPTION("dry-run", 0, NULL, "print the points and how many runs are missing, run nothing"),
+    OPTION("quiet", 'q', NULL, "no progress and no table"),
+    OPTION_POLICY,
+    OPTION_END,
+};
 
-static const struct option_spec spec[] = {
-    {"jobs", 'j', true},  {"output", 'o', true}, {"shard", 0, true},  {"replications", 0, true},
-    {"seed", 0, true},    {"dry-run", 0, false}, {"filter", 0, true}, {"quiet", 'q', false},
-    {"help", 'h', false}, {NULL, 0, false},
+const struct command_spec command_sweep = {
+    .name = "sweep",
+    .summary = "run many scenarios into a store; resumes",
+    .usage = "SWEEP [OPTION]...",
+    .about = "Runs every point of a sweep file and keeps the results in a store. What the store "
+             "has already is not run again: the same command carries on after an interruption.",
+    .option = option,
+    .status = "0 done, 2 bad input, 3 cannot read or write, 4 some runs failed (the others are "
+              "done), 130 or 143 interrupted (finished runs are kept)",
+    .example = "sweep configs/demo.yaml -j 2 -o demo.db",
 };
 
 struct command {
@@ -124,7 +123,7 @@ static bool make_points(struct command *c)
     if (c->sweep && !use_seed(c))
         return false;
     if (c->sweep)
-        c->points = study_new(c->sweep, run_version(), "", &e);
+        c->points = study_new(c->sweep, run_version(), policies_hash(), &e);
     conf_errors_print(&e, stderr);
     conf_errors_free(&e);
     if (c->points)
@@ -135,15 +134,12 @@ static bool make_points(struct command *c)
 /* 0, or the exit status after a message. */
 static int filter_points(struct command *c)
 {
-    const char **filter = calloc(c->opt.ngiven + 1, sizeof(*filter));
     struct store_error err = {.status = 3, .text = "out of memory"};
-    size_t n = 0;
+    size_t n;
+    const char **filter = option_all(&c->opt, "filter", &n);
     int failed = filter ? 0 : -1;
 
-    for (size_t i = 0; filter && i < c->opt.ngiven; i++)
-        if (strcmp(c->opt.given[i].spec->name, "filter") == 0)
-            filter[n++] = c->opt.given[i].value;
-    if (n > 0)
+    if (filter && n > 0)
         failed = study_filter(c->points, c->sweep, filter, n, &err);
     free(filter);
     if (failed)
@@ -277,14 +273,11 @@ static int sweep(struct command *c)
 int cmd_sweep(int argc, char **argv)
 {
     struct command c = {0};
-    int status = 2;
+    int status;
 
-    if (options_read(&c.opt, spec, argc, argv)) {
-        if (option_flag(&c.opt, "help"))
-            status = fputs(help, stdout) < 0;
-        else
-            status = sweep(&c);
-    }
+    if (!options_read_policies(&c.opt, &command_sweep, argc, argv))
+        return c.opt.status;
+    status = sweep(&c);
     store_close(c.store);
     study_free(c.points);
     sweep_free(c.sweep);

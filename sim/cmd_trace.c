@@ -2,127 +2,81 @@
 /*
  * tandem trace info | import: looks into recorded traces and makes programs of them.
  *
- * Always true: results go to stdout, notes and errors to stderr. argv[0] is the word "trace".
+ * Always true: results go to stdout, notes and errors to stderr.
  */
 #include "commands.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "study/options.h"
+#include "study/rows.h"
 #include "traces/program.h"
 #include "traces/trace.h"
 
 enum { EXIT_DONE = 0, EXIT_INPUT = 2, EXIT_ACCESS = 3 };
 
-static const char usage_trace[] =
-    "usage: tandem trace info FILE... [--format table|json] [--strict] [--clock-hz N]\n"
-    "       tandem trace import FILE [-o OUT.yaml] [options]\n"
-    "Reads recorded scheduler traces: ftrace text, trace-cmd report, perf script.\n"
-    "tandem trace info --help and tandem trace import --help tell more.\n"
-    "Example: tandem trace info traces/samples/hackbench.txt\n";
+static const char *const formats[] = {"table", "json", "csv", NULL};
+enum { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
+static const char *const modes[] = {"closed", "open", NULL};
 
-static const char usage_info[] =
-    "usage: tandem trace info FILE... [options]\n"
-    "Counts what is in each trace, and what is odd about it.\n"
-    "  --format table|json  json: one object per file and line (default table)\n"
-    "  --strict             the first oddity is an error\n"
-    "  --clock-hz N         rate of a trace whose times are clock ticks\n"
-    "  --help               this text\n"
-    "Example: tandem trace info traces/samples/rtapp_pipeline.txt\n";
+#define OPTIONS_OF_READERS                                                                         \
+    OPTION("strict", 0, NULL, "the first oddity of a trace is an error"),                          \
+        OPTION("clock-hz", 0, "N", "rate of a trace whose times are clock ticks")
 
-static const char usage_import[] =
-    "usage: tandem trace import FILE [options]\n"
-    "Makes a workload program of a trace: who ran how long, slept how long, woke whom.\n"
-    "  -o, --output FILE    where to write (default: standard output)\n"
-    "  --mode closed|open   closed: wake-ups between tasks become messages, other gaps think\n"
-    "                       times; open: every wake-up at its recorded time (default closed)\n"
-    "  --loop, --no-loop    repeat the recording for ever (default in closed mode), or once\n"
-    "  --tasks LIST         only these names or TIDs, such as audio,7805\n"
-    "  --comm PREFIX        only tasks whose name begins so\n"
-    "  --min-run TIME       only tasks that ran so long in all, such as 2ms\n"
-    "  --max-tasks N        only the N that ran most (default 32)\n"
-    "  --max-ops N          cut the recording where a task reaches N operations (default 2000)\n"
-    "  --strict             the first oddity of the trace is an error\n"
-    "  --clock-hz N         rate of a trace whose times are clock ticks\n"
-    "  --help               this text\n"
-    "Example: tandem trace import traces/samples/rtapp_pipeline.txt --comm stage -o stages.yaml\n";
-
-enum {
-    OPT_FORMAT = 256,
-    OPT_STRICT,
-    OPT_CLOCK,
-    OPT_HELP,
-    OPT_MODE,
-    OPT_LOOP,
-    OPT_NO_LOOP,
-    OPT_TASKS,
-    OPT_COMM,
-    OPT_MIN_RUN,
-    OPT_MAX_TASKS,
-    OPT_MAX_OPS
+static const struct option_spec info_option[] = {
+    OPTION_OF("format", 'f', "F",
+              "how the counts are written (default table; json: one object per file and line)",
+              formats),
+    OPTIONS_OF_READERS,
+    OPTION_END,
 };
 
-static int usage_error(const char *what, const char *value, const char *expected)
-{
-    fprintf(stderr, "tandem trace: %s '%s': expected %s\n", what, value, expected);
-    return EXIT_INPUT;
-}
+const struct command_spec command_trace_info = {
+    .name = "trace info",
+    .summary = "count what is in recorded traces, and what is odd",
+    .usage = "FILE... [OPTION]...",
+    .about = "Reads recorded scheduler traces (ftrace text, trace-cmd report, perf script) and "
+             "counts what is in each, and what is odd about it.",
+    .option = info_option,
+    .example = "trace info traces/samples/rtapp_pipeline.txt",
+};
 
-static bool parse_number(const char *text, int64_t lo, int64_t hi, int64_t *out, char **rest)
-{
-    if (*text < '0' || *text > '9')
-        return false;
-    errno = 0;
-    long long v = strtoll(text, rest, 10);
-    if (errno || v < lo || v > hi)
-        return false;
-    *out = v;
-    return true;
-}
+static const struct option_spec import_option[] = {
+    OPTION("output", 'o', "FILE", "where to write (default: standard output)"),
+    OPTION_OF("mode", 0, "MODE",
+              "closed: wake-ups between tasks become messages, other gaps think times; open: every "
+              "wake-up at its recorded time (default closed)",
+              modes),
+    OPTION("loop", 0, NULL, "repeat the recording for ever (default in closed mode)"),
+    OPTION("no-loop", 0, NULL, "play it once"),
+    OPTION("tasks", 0, "LIST", "only these names or TIDs, such as audio,7805"),
+    OPTION("comm", 0, "PREFIX", "only tasks whose name begins so"),
+    OPTION("min-run", 0, "TIME", "only tasks that ran so long in all, such as 2ms"),
+    OPTION("max-tasks", 0, "N", "only the N that ran most (default 32)"),
+    OPTION("max-ops", 0, "N", "cut the recording where a task reaches N operations (default 2000)"),
+    OPTIONS_OF_READERS,
+    OPTION_END,
+};
 
-static bool parse_whole(const char *text, int64_t lo, int64_t hi, int64_t *out)
-{
-    char *rest;
-    return parse_number(text, lo, hi, out, &rest) && *rest == '\0';
-}
+const struct command_spec command_trace_import = {
+    .name = "trace import",
+    .summary = "make a workload program of a recorded trace",
+    .usage = "FILE [OPTION]...",
+    .about = "Makes a workload program of a trace: who ran how long, slept how long, woke whom.",
+    .option = import_option,
+    .example = "trace import traces/samples/rtapp_pipeline.txt --comm stage -o stages.yaml",
+};
 
-static bool parse_time(const char *text, ns_t *out)
+/* Options that both commands have; false after a message. */
+static bool reader_options(const struct options *o, struct trace_read_options *r)
 {
-    static const struct {
-        const char *unit;
-        ns_t ns;
-    } units[] = {{"ns", 1}, {"us", NS_US}, {"ms", NS_MS}, {"s", NS_SEC}};
-    char *rest;
-    int64_t v;
-    if (!parse_number(text, 0, 1000000000, &v, &rest))
-        return false;
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-        if (strcmp(rest, units[i].unit) == 0) {
-            *out = v * units[i].ns;
-            return true;
-        }
-    *out = 0;
-    return v == 0 && *rest == '\0';
-}
-
-/* Options that both commands have. -1 = not one of them, else 0 or an exit status. */
-static int common_option(int opt, struct trace_read_options *o)
-{
-    if (opt == OPT_STRICT) {
-        o->strict = true;
-        return 0;
-    }
-    if (opt == OPT_CLOCK) {
-        if (parse_whole(optarg, 1, 10000000000, &o->clock_hz))
-            return 0;
-        return usage_error("--clock-hz", optarg, "ticks per second, 1 to 10000000000");
-    }
-    return -1;
+    r->strict = option_flag(o, "strict");
+    return option_number(o, "clock-hz", 1, 10000000000, &r->clock_hz);
 }
 
 static void put_notes(const char *file, const struct trace_counts *c)
@@ -231,6 +185,31 @@ static bool print_json(const char *file, const struct trace_counts *c, const cha
     return line != NULL;
 }
 
+static void print_csv(struct rows *out, const char *file, const struct trace_counts *c,
+                      const char *reason)
+{
+    struct row row[ROWS + ODD_COUNT + 2];
+    char text[32];
+    const size_t n = rows_of(c, row);
+
+    rows_put(out, (const char *[]){file, "form", c->form});
+    rows_put(out, (const char *[]){file, "clock", clock_of(c)});
+    snprintf(text, sizeof(text), "%" PRId64, c->last - c->first);
+    rows_put(out, (const char *[]){file, "span_ns", text});
+    for (size_t i = 0; i < n; i++) {
+        snprintf(text, sizeof(text), "%" PRId64, row[i].n);
+        rows_put(out, (const char *[]){file, row[i].name, text});
+    }
+    for (size_t i = 0; i < c->states; i++) {
+        char name[TRACE_STATE_TEXT], full[TRACE_STATE_TEXT + 16];
+
+        snprintf(full, sizeof(full), "prev_state %s", printable(name, c->state[i].text));
+        snprintf(text, sizeof(text), "%" PRId64, c->state[i].n);
+        rows_put(out, (const char *[]){file, full, text});
+    }
+    rows_put(out, (const char *[]){file, "usable", reason ? "no" : "yes"});
+}
+
 static int exit_of(enum trace_status s)
 {
     return s == TRACE_OK ? EXIT_DONE : s == TRACE_REFUSED ? EXIT_INPUT : EXIT_ACCESS;
@@ -245,16 +224,19 @@ static int flush_stdout(int status)
 }
 
 /* Counts are shown of every text file, also of one that is refused: they are half of the reason. */
-static int info_file(const char *file, const struct trace_read_options *o, bool json)
+static int info_file(const char *file, const struct trace_read_options *o, int format,
+                     struct rows *rows)
 {
     struct trace_counts c;
     char *error = NULL;
     enum trace_status s = trace_info(file, o, &c, &error);
     int status = exit_of(s);
     if (s != TRACE_UNREADABLE && c.lines > 0) {
-        if (json && !print_json(file, &c, error))
+        if (format == FORMAT_JSON && !print_json(file, &c, error))
             status = EXIT_ACCESS;
-        if (!json)
+        if (format == FORMAT_CSV)
+            print_csv(rows, file, &c, error);
+        if (format == FORMAT_TABLE)
             print_table(file, &c, error);
     }
     if (!o->strict)
@@ -265,39 +247,32 @@ static int info_file(const char *file, const struct trace_read_options *o, bool 
     return status;
 }
 
-static int cmd_info(int argc, char **argv)
+int cmd_trace_info(int argc, char **argv)
 {
-    static const struct option options[] = {{"format", required_argument, NULL, OPT_FORMAT},
-                                            {"strict", no_argument, NULL, OPT_STRICT},
-                                            {"clock-hz", required_argument, NULL, OPT_CLOCK},
-                                            {"help", no_argument, NULL, OPT_HELP},
-                                            {NULL, 0, NULL, 0}};
-    struct trace_read_options o = {0};
-    bool json = false;
-    int opt, status = 0;
-    while ((opt = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-        int done = common_option(opt, &o);
-        if (done > 0)
-            return done;
-        if (done == 0)
-            continue;
-        if (opt == OPT_HELP || opt == 'h')
-            return fputs(usage_info, stdout) < 0 ? EXIT_ACCESS : flush_stdout(EXIT_DONE);
-        if (opt != OPT_FORMAT)
-            return EXIT_INPUT;
-        json = strcmp(optarg, "json") == 0;
-        if (!json && strcmp(optarg, "table") != 0)
-            return usage_error("--format", optarg, "table or json");
+    static const char *const columns[] = {"file", "name", "value", NULL};
+    struct trace_read_options r = {0};
+    struct rows rows;
+    struct options o;
+    int status = EXIT_INPUT, format;
+
+    if (!options_read(&o, &command_trace_info, argc, argv))
+        return o.status;
+    format = option_choice(&o, "format", FORMAT_TABLE);
+    if (o.noperands == 0) {
+        options_error(&o, "needs a trace");
+    } else if (format >= 0 && reader_options(&o, &r)) {
+        status = EXIT_DONE;
+        if (format == FORMAT_CSV)
+            rows_begin(&rows, stdout, false, columns);
+        for (size_t i = 0; i < o.noperands; i++) {
+            const int s = info_file(o.operand[i], &r, format, &rows);
+
+            status = s > status ? s : status;
+        }
+        status = flush_stdout(status);
     }
-    if (optind == argc) {
-        fputs(usage_info, stderr);
-        return EXIT_INPUT;
-    }
-    for (; optind < argc; optind++) {
-        int s = info_file(argv[optind], &o, json);
-        status = s > status ? s : status;
-    }
-    return flush_stdout(status);
+    options_free(&o);
+    return status;
 }
 
 struct import {
@@ -306,66 +281,54 @@ struct import {
     bool loop_told;
 };
 
-static int mode_option(struct import *im)
+static bool import_numbers(const struct options *o, struct trace_import_options *t)
 {
-    if (strcmp(optarg, "open") == 0)
-        im->o.mode = TRACE_OPEN;
-    else if (strcmp(optarg, "closed") == 0)
-        im->o.mode = TRACE_CLOSED;
-    else
-        return usage_error("--mode", optarg, "closed or open");
-    return 0;
+    int64_t tasks = t->max_tasks, ops = t->max_ops;
+
+    if (!option_number(o, "max-tasks", 1, PROGRAM_MAX_TASKS, &tasks) ||
+        !option_number(o, "max-ops", 1, 1000000, &ops))
+        return false;
+    t->max_tasks = (int)tasks;
+    t->max_ops = (int)ops;
+    return option_ns(o, "min-run", 0, &t->min_run);
 }
 
-static int number_option(const char *name, int64_t hi, int *out)
+/* --loop and --no-loop: the last one counts. */
+static void read_loop(const struct options *o, struct import *im)
 {
-    char expected[64];
-    int64_t v;
-    if (!parse_whole(optarg, 1, hi, &v)) {
-        snprintf(expected, sizeof(expected), "a whole number from 1 to %" PRId64, hi);
-        return usage_error(name, optarg, expected);
-    }
-    *out = (int)v;
-    return 0;
-}
+    for (size_t i = 0; i < o->ngiven; i++) {
+        const char *name = o->given[i].spec->name;
 
-/* 0, or an exit status; -1 = help was asked for. */
-static int import_option(int opt, struct import *im)
-{
-    int done = common_option(opt, &im->o.read);
-    if (done >= 0)
-        return done;
-    switch (opt) {
-    case 'o':
-        im->output = optarg;
-        return 0;
-    case OPT_MODE:
-        return mode_option(im);
-    case OPT_LOOP:
-    case OPT_NO_LOOP:
-        im->o.loop = opt == OPT_LOOP;
+        if (strcmp(name, "loop") != 0 && strcmp(name, "no-loop") != 0)
+            continue;
+        im->o.loop = name[0] == 'l';
         im->loop_told = true;
-        return 0;
-    case OPT_TASKS:
-        im->o.tasks = optarg;
-        return 0;
-    case OPT_COMM:
-        im->o.comm = optarg;
-        return 0;
-    case OPT_MIN_RUN:
-        return parse_time(optarg, &im->o.min_run)
-                   ? 0
-                   : usage_error("--min-run", optarg, "a time such as 500us or 2ms");
-    case OPT_MAX_TASKS:
-        return number_option("--max-tasks", PROGRAM_MAX_TASKS, &im->o.max_tasks);
-    case OPT_MAX_OPS:
-        return number_option("--max-ops", 1000000, &im->o.max_ops);
-    case OPT_HELP:
-    case 'h':
-        return -1;
-    default:
-        return EXIT_INPUT;
     }
+}
+
+/* False after a message. */
+static bool import_options(const struct options *o, struct import *im)
+{
+    const int mode = option_choice(o, "mode", 0);
+
+    trace_import_defaults(&im->o);
+    im->output = option_text(o, "output", NULL);
+    im->o.tasks = option_text(o, "tasks", NULL);
+    im->o.comm = option_text(o, "comm", NULL);
+    if (mode >= 0 && option_text(o, "mode", NULL))
+        im->o.mode = mode == 1 ? TRACE_OPEN : TRACE_CLOSED;
+    read_loop(o, im);
+    if (mode < 0 || !reader_options(o, &im->o.read) || !import_numbers(o, &im->o))
+        return false;
+    if (im->o.mode != TRACE_OPEN)
+        return true;
+    if (im->loop_told && im->o.loop) {
+        options_error(o, "--loop: wake-ups at recorded times (--mode open) cannot repeat; use "
+                         "--mode closed");
+        return false;
+    }
+    im->o.loop = false;
+    return true;
 }
 
 static void put_import_notes(const char *file, const struct trace_import_counts *n)
@@ -410,17 +373,18 @@ static int write_output(const char *path, const char *text)
     return EXIT_ACCESS;
 }
 
-static int import_file(const char *file, const struct import *im)
+static int import_file(const char *file, const struct import *im, bool quiet)
 {
     struct trace_import_counts n;
     struct trace_counts c;
     char *text = NULL, *error = NULL;
     memset(&c, 0, sizeof(c));
     int status = exit_of(trace_import(file, &im->o, &text, &n, &c, &error));
-    if (!im->o.read.strict)
+    if (!im->o.read.strict && !quiet)
         put_notes(file, &c);
     if (text) {
-        put_import_notes(file, &n);
+        if (!quiet)
+            put_import_notes(file, &n);
         status = write_output(im->output, text);
     } else {
         fprintf(stderr, "%s\n", error ? error : "out of memory");
@@ -430,58 +394,18 @@ static int import_file(const char *file, const struct import *im)
     return status;
 }
 
-static int cmd_import(int argc, char **argv)
+int cmd_trace_import(int argc, char **argv)
 {
-    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
-                                            {"mode", required_argument, NULL, OPT_MODE},
-                                            {"loop", no_argument, NULL, OPT_LOOP},
-                                            {"no-loop", no_argument, NULL, OPT_NO_LOOP},
-                                            {"tasks", required_argument, NULL, OPT_TASKS},
-                                            {"comm", required_argument, NULL, OPT_COMM},
-                                            {"min-run", required_argument, NULL, OPT_MIN_RUN},
-                                            {"max-tasks", required_argument, NULL, OPT_MAX_TASKS},
-                                            {"max-ops", required_argument, NULL, OPT_MAX_OPS},
-                                            {"strict", no_argument, NULL, OPT_STRICT},
-                                            {"clock-hz", required_argument, NULL, OPT_CLOCK},
-                                            {"help", no_argument, NULL, OPT_HELP},
-                                            {NULL, 0, NULL, 0}};
     struct import im = {0};
-    int opt;
-    trace_import_defaults(&im.o);
-    while ((opt = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
-        int status = import_option(opt, &im);
-        if (status < 0)
-            return fputs(usage_import, stdout) < 0 ? EXIT_ACCESS : flush_stdout(EXIT_DONE);
-        if (status)
-            return status;
-    }
-    if (argc - optind != 1) {
-        fputs(usage_import, stderr);
-        return EXIT_INPUT;
-    }
-    if (im.o.mode == TRACE_OPEN && im.loop_told && im.o.loop) {
-        fprintf(stderr, "tandem trace: --loop: wake-ups at recorded times (--mode open) cannot "
-                        "repeat; use --mode closed\n");
-        return EXIT_INPUT;
-    }
-    if (im.o.mode == TRACE_OPEN)
-        im.o.loop = false;
-    return import_file(argv[optind], &im);
-}
+    struct options o;
+    int status = EXIT_INPUT;
 
-int cmd_trace(int argc, char **argv)
-{
-    const char *what = argc > 1 ? argv[1] : "";
-    optind = 1;
-    if (strcmp(what, "info") == 0)
-        return cmd_info(argc - 1, argv + 1);
-    if (strcmp(what, "import") == 0)
-        return cmd_import(argc - 1, argv + 1);
-    if (strcmp(what, "--help") == 0 || strcmp(what, "-h") == 0)
-        return fputs(usage_trace, stdout) < 0 ? EXIT_ACCESS : flush_stdout(EXIT_DONE);
-    if (*what)
-        fprintf(stderr, "tandem trace: unknown command '%s': expected info or import\n", what);
-    else
-        fputs(usage_trace, stderr);
-    return EXIT_INPUT;
+    if (!options_read(&o, &command_trace_import, argc, argv))
+        return o.status;
+    if (o.noperands != 1)
+        options_error(&o, o.noperands ? "takes one trace" : "needs a trace");
+    else if (import_options(&o, &im))
+        status = import_file(o.operand[0], &im, option_flag(&o, "quiet"));
+    options_free(&o);
+    return status;
 }

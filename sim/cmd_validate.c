@@ -10,28 +10,30 @@
 #include "study/plot_axes.h"
 #include "study/score.h"
 
-static const char help[] =
-    "usage: tandem validate --facts NAME|FILE STORE.db... [--format table|json|csv] [--cells]\n"
-    "                       [--filter PATH=VALUE]...\n"
-    "\n"
-    "Holds the changes that a sweep simulated against published ones, cell by cell, and prints a\n"
-    "scoreboard: by group and overcommitment the means, the signs, the rank correlation and the\n"
-    "error, beside a predictor that knows signs only (null) and one that knows the mean of each\n"
-    "group (oracle), and the claims with what was found. Changes are paired by seed.\n"
-    "\n"
-    "      --facts NAME|FILE     a description of published facts (configs/published/NAME.yaml)\n"
-    "      --format FORMAT       table (default), json or csv\n"
-    "      --cells               each cell, too; in CSV the cells instead of the scores\n"
-    "      --filter PATH=VALUE   only points with this value; may be given more than once\n"
-    "\n"
-    "exit status: 0 all claims held, 1 a claim failed or its cells are not complete, 2 bad input,\n"
-    "3 cannot read or write\n"
-    "\n"
-    "example: tandem validate --facts smoke-x86 smoke-x86.db\n";
+static const char *const formats[] = {"table", "json", "csv", NULL};
 
-static const struct option_spec spec[] = {
-    {"facts", 0, true},  {"format", 0, true},  {"cells", 0, false},
-    {"filter", 0, true}, {"help", 'h', false}, {NULL, 0, false},
+static const struct option_spec option[] = {
+    OPTION("facts", 0, "NAME|FILE",
+           "a description of published facts (configs/published/NAME.yaml)"),
+    OPTION_OF("format", 'f', "F", "how the scoreboard is written (default table)", formats),
+    OPTION("cells", 0, NULL, "each cell, too; in CSV the cells instead of the scores"),
+    OPTION("filter", 0, "PATH=VALUE", "only points with this value; may be given more than once"),
+    OPTION_END,
+};
+
+const struct command_spec command_validate = {
+    .name = "validate",
+    .summary = "hold a sweep against published changes, with a scoreboard",
+    .usage = "--facts NAME|FILE STORE.db... [OPTION]...",
+    .about =
+        "Holds the changes that a sweep simulated against published ones, cell by cell, and prints "
+        "a scoreboard: by group and overcommitment the means, the signs, the rank correlation and "
+        "the error, beside a predictor that knows signs only (null) and one that knows the mean of "
+        "each group (oracle), and the claims with what was found. Changes are paired by seed.",
+    .option = option,
+    .status = "0 all claims held, 1 a claim failed or its cells are not complete, 2 bad input, 3 "
+              "cannot read or write",
+    .example = "validate --facts smoke-x86 smoke-x86.db",
 };
 
 static int fail(const struct options *o, const struct store_error *err)
@@ -115,8 +117,7 @@ static struct facts *read_facts(const struct options *o, int *status)
 
 static int validate(const struct options *o)
 {
-    static const char *const formats[] = {"table", "json", "csv", NULL};
-    const int format = option_choice(o, "format", formats, REPORT_TABLE);
+    const int format = option_choice(o, "format", REPORT_TABLE);
     struct store_error err = {0};
     struct dataset d = {0};
     struct facts *f;
@@ -143,15 +144,12 @@ static int validate(const struct options *o)
 
 int cmd_validate(int argc, char **argv)
 {
-    struct options o = {0};
-    int status = 2;
+    struct options o;
+    int status;
 
-    if (options_read(&o, spec, argc, argv)) {
-        if (option_flag(&o, "help"))
-            status = fputs(help, stdout) < 0;
-        else
-            status = validate(&o);
-    }
+    if (!options_read(&o, &command_validate, argc, argv))
+        return o.status;
+    status = validate(&o);
     options_free(&o);
     return status;
 }

@@ -265,6 +265,14 @@ static void add_range(const struct param *p, struct conf_buf *b)
     }
 }
 
+char *param_range(const struct param *p)
+{
+    struct conf_buf b = {0};
+
+    add_range(p, &b);
+    return b.s;
+}
+
 static int wider(int width, const char *s)
 {
     int len = s == NULL ? 0 : (int)strlen(s);

@@ -54,6 +54,8 @@ const struct param *param_find(const struct param *table, const char *name);
  * back the same, a switch as on or off. */
 char *param_text(const struct param *p, const void *src);
 /* Prints rows for `tandem list`: name, default, range or values, help, source. */
+/* What values it may have: "1..100", "on|off"; malloc'ed, NULL without memory. */
+char *param_range(const struct param *p);
 void params_list(const struct param *table, const char *indent, FILE *out);
 
 #endif

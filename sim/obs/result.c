@@ -105,6 +105,8 @@ static void put_manifest(struct json *j, const struct manifest *m, int n)
     json_string(j, "machine", m->machine);
     json_string(j, "scenario_file", m->scenario_file);
     json_string(j, "hash", m->hash);
+    if (m->policy && m->policy[0])
+        json_string(j, "policy", m->policy);
     json_u64(j, "seed", m->seed);
     json_count(j, "replications", (uint64_t)n);
     json_raw(j, "scenario", m->echo);

@@ -99,6 +99,7 @@ struct manifest {
     const char *echo; /* scenario with every default, one JSON object */
     const char *hash; /* of the echo, hex */
     uint64_t seed;
+    const char *policy; /* hash of the loaded policies; NULL or "": none, then it is not told */
 };
 
 /* Mean and half-width (Student, n-1) over the values that exist, n of them; ci NAN for n < 2. The

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands of this folder. argv[0] is the name of the command; the result is the exit status.
- */
+/* The commands of many runs, see commands.h. */
 #ifndef SIM_STUDY_COMMANDS_H
 #define SIM_STUDY_COMMANDS_H
 
-#include <stdio.h>
+#include "study/options.h"
 
 int cmd_sweep(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_plot(int argc, char **argv);
 int cmd_validate(int argc, char **argv);
+extern const struct command_spec command_sweep, command_export, command_merge, command_plot,
+    command_validate;
 /* For `tandem list figures`. */
 void figures_list(FILE *out);
 

@@ -277,7 +277,7 @@ static bool result_point(struct data_point *p, const cJSON *root, const char *pa
     p->hash = strdup(text_of(manifest, "hash"));
     p->machine = strdup(text_of(manifest, "machine"));
     p->version = strdup(text_of(manifest, "version"));
-    p->policy = strdup("");
+    p->policy = strdup(text_of(manifest, "policy"));
     return p->source && p->labels && p->hash && p->machine && p->version && p->policy &&
            result_runs(p, cJSON_GetObjectItemCaseSensitive(root, "replications"));
 }

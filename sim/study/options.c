@@ -12,65 +12,109 @@
 #include "conf/conf.h"
 #include "study/options.h"
 
-#define MAX_SPECS 32
+#define HELP_WIDTH 96
+#define HELP_AT    24 /* where help texts of options begin */
+
+static const struct option_spec common[] = {
+    OPTION("help", 'h', NULL, "this text"),
+    OPTION("quiet", 'q', NULL, "no progress and no notes: only results and errors"),
+    OPTION("verbose", 'v', NULL, "tell what is done, on stderr"),
+    OPTION_END,
+};
+
+static const struct option_spec *find_in(const struct option_spec *spec, const char *name)
+{
+    for (; spec && spec->name; spec++)
+        if (strcmp(spec->name, name) == 0)
+            return spec;
+    return NULL;
+}
+
+const struct option_spec *options_nth(const struct command_spec *c, size_t n)
+{
+    for (const struct option_spec *s = c->option; s && s->name; s++)
+        if (n-- == 0)
+            return s;
+    for (const struct option_spec *s = common; s->name; s++)
+        if (!find_in(c->option, s->name) && n-- == 0)
+            return s;
+    return NULL;
+}
+
+static void put_message(const struct options *o, const char *fmt, va_list ap)
+{
+    fprintf(stderr, "tandem %s: ", o->command->name);
+    vfprintf(stderr, fmt, ap);
+    fputc('\n', stderr);
+}
 
 int options_error(const struct options *o, const char *fmt, ...)
 {
     va_list ap;
 
-    fprintf(stderr, "tandem %s: ", o->command);
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
+    put_message(o, fmt, ap);
     va_end(ap);
-    fputc('\n', stderr);
     return 2;
 }
 
-/* The tables of getopt_long, made from the specification. Long options return LONG_BASE + index. */
+void options_tell(const struct options *o, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (!option_flag(o, "verbose"))
+        return;
+    va_start(ap, fmt);
+    put_message(o, fmt, ap);
+    va_end(ap);
+}
+
+/* The tables of getopt_long. Long options return LONG_BASE + index. */
 #define LONG_BASE 256
 
 struct tables {
-    struct option longs[MAX_SPECS + 1];
-    char shorts[2 * MAX_SPECS + 2];
+    struct option longs[OPTIONS_MAX + 1];
+    char shorts[2 * OPTIONS_MAX + 2];
 };
 
-static void make_tables(const struct option_spec *spec, struct tables *t)
+static void make_tables(const struct options *o, struct tables *t)
 {
-    size_t n = 0;
     char *at = t->shorts;
 
     *at++ = ':'; /* a missing value is told apart from an unknown option */
-    for (; spec[n].name && n < MAX_SPECS; n++) {
-        t->longs[n] = (struct option){.name = spec[n].name,
-                                      .has_arg = spec[n].value ? required_argument : no_argument,
+    for (size_t n = 0; n < o->nspec; n++) {
+        const struct option_spec *s = o->spec[n];
+
+        t->longs[n] = (struct option){.name = s->name,
+                                      .has_arg = s->arg ? required_argument : no_argument,
                                       .val = LONG_BASE + (int)n};
-        if (!spec[n].letter)
+        if (!s->letter)
             continue;
-        *at++ = spec[n].letter;
-        if (spec[n].value)
+        *at++ = s->letter;
+        if (s->arg)
             *at++ = ':';
     }
     *at = '\0';
-    t->longs[n] = (struct option){.name = NULL};
+    t->longs[o->nspec] = (struct option){.name = NULL};
 }
 
-static const struct option_spec *spec_of(const struct option_spec *spec, int opt)
+static const struct option_spec *spec_of(const struct options *o, int opt)
 {
     if (opt >= LONG_BASE)
-        return &spec[opt - LONG_BASE];
-    while (spec->name && spec->letter != opt)
-        spec++;
-    return spec->name ? spec : NULL;
+        return o->spec[opt - LONG_BASE];
+    for (size_t i = 0; i < o->nspec; i++)
+        if (o->spec[i]->letter && o->spec[i]->letter == opt)
+            return o->spec[i];
+    return NULL;
 }
 
 /* Refuses what getopt_long could not make sense of; `arg` is the argument as written. */
 static void refuse(const struct options *o, const char *arg, int opt)
 {
-    const char *names[MAX_SPECS];
-    const struct option_spec *s = optopt ? spec_of(o->spec, optopt) : NULL;
+    const char *names[OPTIONS_MAX];
+    const struct option_spec *s = optopt ? spec_of(o, optopt) : NULL;
     const char *near = NULL;
     char name[64];
-    size_t n = 0;
 
     if (opt == ':') {
         options_error(o, "option '%s' needs a value", arg);
@@ -80,30 +124,22 @@ static void refuse(const struct options *o, const char *arg, int opt)
         options_error(o, "option '--%s' takes no value", s->name);
         return;
     }
-    for (s = o->spec; s->name && n < MAX_SPECS; s++)
-        names[n++] = s->name;
+    for (size_t i = 0; i < o->nspec; i++)
+        names[i] = o->spec[i]->name;
     if (strncmp(arg, "--", 2) == 0) {
         snprintf(name, sizeof(name), "%.*s", (int)strcspn(arg + 2, "="), arg + 2);
-        near = conf_nearest(name, names, n);
+        near = conf_nearest(name, names, o->nspec);
     }
     options_error(o, "unknown option '%s'%s%s%s", arg, near ? "; did you mean '--" : "",
                   near ? near : "", near ? "'?" : "");
 }
 
-bool options_read(struct options *o, const struct option_spec *spec, int argc, char **argv)
+static bool read_arguments(struct options *o, int argc, char **argv)
 {
     struct tables t;
     int opt, at;
 
-    *o = (struct options){.command = argv[0], .spec = spec};
-    o->given = calloc((size_t)argc + 1, sizeof(*o->given));
-    o->operand = calloc((size_t)argc + 1, sizeof(*o->operand));
-    if (!o->given || !o->operand) {
-        options_error(o, "out of memory");
-        options_free(o);
-        return false;
-    }
-    make_tables(spec, &t);
+    make_tables(o, &t);
     opterr = 0;
     optind = 0; /* GNU: start anew, for the second call in one process */
     for (;;) {
@@ -113,21 +149,48 @@ bool options_read(struct options *o, const struct option_spec *spec, int argc, c
             break;
         if (opt == '?' || opt == ':') {
             refuse(o, argv[optind > at ? optind - 1 : at], opt);
-            options_free(o);
             return false;
         }
-        o->given[o->ngiven++] = (struct option_given){spec_of(spec, opt), optarg ? optarg : ""};
+        o->given[o->ngiven++] = (struct option_given){spec_of(o, opt), optarg ? optarg : ""};
     }
     while (optind < argc)
         o->operand[o->noperands++] = argv[optind++];
     return true;
 }
 
+bool options_read(struct options *o, const struct command_spec *command, int argc, char **argv)
+{
+    const struct option_spec *s;
+
+    *o = (struct options){.command = command, .status = 2};
+    while (o->nspec < OPTIONS_MAX && (s = options_nth(command, o->nspec)))
+        o->spec[o->nspec++] = s;
+    o->given = calloc((size_t)argc + 1, sizeof(*o->given));
+    o->operand = calloc((size_t)argc + 1, sizeof(*o->operand));
+    if (!o->given || !o->operand) {
+        options_error(o, "out of memory");
+        options_free(o);
+        return false;
+    }
+    if (!read_arguments(o, argc, argv)) {
+        options_free(o);
+        return false;
+    }
+    if (!option_flag(o, "help"))
+        return true;
+    options_help(stdout, command);
+    o->status = fflush(stdout) == 0 ? 0 : 3;
+    options_free(o);
+    return false;
+}
+
 void options_free(struct options *o)
 {
     free(o->given);
     free(o->operand);
-    *o = (struct options){0};
+    o->given = NULL;
+    o->operand = NULL;
+    o->ngiven = o->noperands = 0;
 }
 
 bool option_flag(const struct options *o, const char *name)
@@ -162,15 +225,29 @@ bool option_number(const struct options *o, const char *name, int64_t lo, int64_
     return true;
 }
 
-int option_choice(const struct options *o, const char *name, const char *const *choices,
-                  int otherwise)
+const char **option_all(const struct options *o, const char *name, size_t *n)
+{
+    const char **list = calloc(o->ngiven + 1, sizeof(*list));
+
+    *n = 0;
+    for (size_t i = 0; list && i < o->ngiven; i++)
+        if (strcmp(o->given[i].spec->name, name) == 0)
+            list[(*n)++] = o->given[i].value;
+    return list;
+}
+
+int option_choice(const struct options *o, const char *name, int otherwise)
 {
     const char *text = option_text(o, name, NULL);
+    const char *const *choices = NULL;
     char list[200] = "";
 
     if (!text)
         return otherwise;
-    for (int i = 0; choices[i]; i++) {
+    for (size_t i = 0; i < o->nspec; i++)
+        if (strcmp(o->spec[i]->name, name) == 0)
+            choices = o->spec[i]->choices;
+    for (int i = 0; choices && choices[i]; i++) {
         if (strcmp(choices[i], text) == 0)
             return i;
         snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "",
@@ -178,6 +255,29 @@ int option_choice(const struct options *o, const char *name, const char *const *
     }
     options_error(o, "'--%s' is '%s', expected one of: %s", name, text, list);
     return -1;
+}
+
+bool option_ns(const struct options *o, const char *name, int64_t least, int64_t *out)
+{
+    const char *text = option_text(o, name, NULL);
+    struct conf_errors errors = {0};
+    struct conf_tree *t;
+    int64_t v = -1;
+
+    if (!text)
+        return true;
+    t = conf_read_text(name, text, strlen(text), &errors);
+    if (!t || !conf_ns(conf_root(t), &v, &errors))
+        v = -1;
+    conf_free(t);
+    conf_errors_free(&errors);
+    if (v < least) {
+        options_error(o, "'--%s' is '%s', expected a time of at least %" PRId64 " ns, like 100ms",
+                      name, text, least);
+        return false;
+    }
+    *out = v;
+    return true;
 }
 
 bool options_readable(const char *path)
@@ -196,4 +296,78 @@ bool options_readable(const char *path)
     }
     fclose(f);
     return true;
+}
+
+void options_wrap(FILE *out, const char *text, int at, int indent, int width)
+{
+    while (*text) {
+        const int word = (int)strcspn(text, " \n");
+
+        if (at > indent && at + 1 + word > width) {
+            fprintf(out, "\n%*s", indent, "");
+            at = indent;
+        }
+        if (at > indent) {
+            fputc(' ', out);
+            at++;
+        }
+        fwrite(text, 1, (size_t)word, out);
+        at += word;
+        text += word;
+        if (*text == '\n') {
+            fprintf(out, "\n%*s", text[1] ? indent : 0, "");
+            at = indent;
+        }
+        text += *text != '\0';
+    }
+}
+
+static void put_option(FILE *out, const struct option_spec *s)
+{
+    int at = fprintf(out, "  %c%c%c --%s%s%s", s->letter ? '-' : ' ', s->letter ? s->letter : ' ',
+                     s->letter ? ',' : ' ', s->name, s->arg ? " " : "", s->arg ? s->arg : "");
+
+    if (at > HELP_AT - 2)
+        fprintf(out, "\n%*s", HELP_AT, "");
+    else
+        fprintf(out, "%*s", HELP_AT - at, "");
+    options_wrap(out, s->help, HELP_AT, HELP_AT, HELP_WIDTH);
+    if (s->choices) {
+        fprintf(out, "\n%*s", HELP_AT, "");
+        for (size_t i = 0; s->choices[i]; i++)
+            fprintf(out, "%s%s", i ? ", " : "", s->choices[i]);
+    }
+    fputc('\n', out);
+}
+
+/* Each line of `text` behind `lead`; lines after the first behind `more`. */
+static void put_lines(FILE *out, const char *lead, const char *more, const char *name,
+                      const char *text)
+{
+    while (text && *text) {
+        const size_t n = strcspn(text, "\n");
+
+        fprintf(out, "%s%s%s%.*s\n", lead, name, *name ? " " : "", (int)n, text);
+        text += n + (text[n] != '\0');
+        lead = more;
+    }
+}
+
+void options_help(FILE *out, const struct command_spec *c)
+{
+    const struct option_spec *s;
+
+    put_lines(out, "usage: tandem ", "       tandem ", c->name, c->usage);
+    fputc('\n', out);
+    options_wrap(out, c->about, 0, 0, HELP_WIDTH);
+    fputs("\n\n", out);
+    for (size_t i = 0; (s = options_nth(c, i)); i++)
+        put_option(out, s);
+    if (c->status) {
+        fputs("\nexit status:", out);
+        options_wrap(out, c->status, 12, 0, HELP_WIDTH);
+        fputc('\n', out);
+    }
+    fputc('\n', out);
+    put_lines(out, "example: tandem ", "         tandem ", "", c->example);
 }

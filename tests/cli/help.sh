@@ -16,7 +16,7 @@ quiet() { # quiet NAME WANT COMMAND...: stdout to $dir/out, stderr to $dir/err
 quiet "--help" 0 "$TANDEM" --help
 [ -s "$dir/out" ] && [ ! -s "$dir/err" ] || fail "--help: prints nothing, or on stderr"
 commands=$(sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p' "$dir/out" | grep -vx tandem)
-for wanted in run sweep merge export plot validate trace check list; do
+for wanted in run sweep merge export plot validate trace check list help; do
     echo "$commands" | grep -qx $wanted || fail "--help does not name '$wanted'"
 done
 grep -q '^exit status:' "$dir/out" || fail "--help does not tell the exit statuses"
@@ -36,6 +36,7 @@ ok "each command has --help and -h"
 
 # A command without what it needs says so, on stderr alone, and exits with 2.
 for c in $commands; do
+    [ "$c" != help ] || continue # which then tells everything
     quiet "$c without arguments" 2 "$TANDEM" "$c"
     [ ! -s "$dir/out" ] && [ -s "$dir/err" ] || fail "$c without arguments: stdout or no message"
 done
@@ -60,6 +61,66 @@ example=$("$TANDEM" --help | sed -n 's/^  tandem run/run/p' | head -1)
 # shellcheck disable=SC2086
 quiet "the example of --help" 0 "$TANDEM" $example --reps 1 -s duration=210ms
 ok "examples"
+
+# The man page and the completions know every command and option that the helps show.
+"$TANDEM" help --man > "$dir/man" || fail "help --man"
+for shell in bash zsh; do
+    "$TANDEM" help --completion $shell > "$dir/$shell" || fail "help --completion $shell"
+done
+bash -n "$dir/bash" || fail "the completions are no script of bash"
+"$TANDEM" --help | sed -n 's/^  \([a-z]*\( [a-z]*\)\{0,1\}\)   *[a-z].*/\1/p' > "$dir/names"
+[ "$(wc -l < "$dir/names")" -ge 10 ] || fail "the help names too few commands"
+while read -r c; do
+    grep -qx "\.SS tandem $c" "$dir/man" || fail "the man page lacks '$c'"
+    # shellcheck disable=SC2086 # a command of two words
+    "$TANDEM" help $c | sed -n 's/^  .*[ ,]--\([a-z][a-z-]*\).*/\1/p' > "$dir/options"
+    grep -qx help "$dir/options" || fail "help $c shows no --help"
+    sed -n "/^\.SS tandem $c\$/,/^\.S[SH]/p" "$dir/man" | tail -n +2 | sed 's/\\-/-/g; s/\\f[BRI]//g' > "$dir/section"
+    for shell in bash zsh; do
+        sed -n "/^    $(echo "$c" | tr ' ' _))/,/^        ;;/p" "$dir/$shell" > "$dir/$shell.part"
+    done
+    while read -r o; do
+        grep -q -- "--$o\b" "$dir/section" || fail "the man page lacks $c --$o"
+        for shell in bash zsh; do
+            grep -q -- "--$o\b" "$dir/$shell.part" || fail "the completion of $shell lacks $c --$o"
+        done
+    done < "$dir/options"
+done < "$dir/names"
+if command -v groff > /dev/null; then
+    groff -man -ww -z -Tutf8 "$dir/man" 2> "$dir/err" || fail "groff refuses the man page"
+    [ ! -s "$dir/err" ] || fail "the man page: $(head -3 "$dir/err")"
+else
+    skip "no groff to read the man page"
+fi
+if command -v zsh > /dev/null; then
+    zsh -n "$dir/zsh" || fail "the completions are no script of zsh"
+else
+    skip "no zsh to read its completions"
+fi
+ok "the man page and the completions are complete"
+
+# completed WORDS...: what bash offers for the last word.
+completed() {
+    bash -c 'compopt() { :; }; . "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tandem
+        printf "%s\n" "${COMPREPLY[@]}"' - "$dir/bash" tandem "$@" | tr '\n' ' '
+}
+[ "$(completed sw)" = "sweep " ] || fail "completion of 'sw': $(completed sw)"
+[ "$(completed trace i)" = "info import " ] || fail "completion of 'trace i': $(completed trace i)"
+[ "$(completed run --time)" = "--timeline " ] || fail "completion of 'run --time'"
+[ "$(completed run x.yaml --format j)" = "json " ] || fail "completion of '--format j'"
+[ "$(completed list mach)" = "machines " ] || fail "completion of 'list mach'"
+[ "$(completed check configs/quick)" = "configs/quickstart.yaml " ] || fail "completion of files"
+ok "bash completes commands, options, values and files"
+
+for what in policies workloads machines metrics figures programs; do
+    "$TANDEM" list $what --format csv > "$dir/csv" && "$TANDEM" list $what --format json > "$dir/json" ||
+        fail "list $what in a format"
+    [ "$(wc -l < "$dir/csv")" -eq "$(($(grep -c '^  {' "$dir/json") + 1))" ] ||
+        fail "list $what: CSV and JSON differ in length"
+done
+"$TANDEM" check -f csv configs/demo.yaml workloads/redis.yaml > "$dir/csv" 2> /dev/null
+[ "$(head -1 "$dir/csv")" = file,what,faults ] || fail "check -f csv: $(head -1 "$dir/csv")"
+ok "lists as CSV and JSON"
 
 # Each policy, workload and machine in the tree is listed.
 "$TANDEM" list policies > "$dir/policies"

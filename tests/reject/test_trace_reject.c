@@ -183,7 +183,7 @@ Test(trace_reject, too_long)
 static int run(const char *args, char *out, char *err, size_t cap)
 {
     char line[512], *argv[16];
-    int argc = 0;
+    int argc = 0, words = 0, status = 0;
     FILE *f[2] = {tmpfile(), tmpfile()};
     int saved[2] = {dup(1), dup(2)};
     char *text[2] = {out, err};
@@ -195,7 +195,10 @@ static int run(const char *args, char *out, char *err, size_t cap)
     fflush(stderr);
     for (int i = 0; i < 2; i++)
         dup2(fileno(f[i]), i + 1);
-    int status = cmd_trace(argc, argv);
+    const struct command_entry *command = command_find(argc, argv, &words, &status);
+
+    if (command)
+        status = command->run(argc - words + 1, argv + words - 1);
     fflush(stdout);
     fflush(stderr);
     for (int i = 0; i < 2; i++) {
@@ -214,44 +217,51 @@ static const struct {
     const char *args;
     int status;
     const char *out, *err; /* must be contained */
-} commands[] = {
+} cases[] = {
     {"trace", 2, "", "usage: tandem trace info"},
     {"trace --help", 0, "usage: tandem trace info", ""},
-    {"trace info --help", 0, "Example: tandem trace info", ""},
-    {"trace import --help", 0, "Example: tandem trace import", ""},
-    {"trace export x", 2, "", "unknown command 'export': expected info or import"},
-    {"trace info", 2, "", "usage"},
+    {"trace info --help", 0, "example: tandem trace info", ""},
+    {"trace import --help", 0, "example: tandem trace import", ""},
+    {"trace foo x", 2, "", "unknown command 'foo': expected info, import"},
+    {"trace export x", 2, "", "unknown command 'export'; did you mean 'import'?"},
+    {"trace info", 2, "", "needs a trace"},
     {"trace info tests/reject/data/none.txt", 3, "",
      "tests/reject/data/none.txt: cannot open: No such file or directory\n"},
     {"trace info tests/reject/data", 3, "", "tests/reject/data: cannot be read\n"},
     {"trace info tests/reject/data/trace_pingpong.yaml", 2, "lines", "no event of ftrace"},
     {"trace info " DATA, 0, "switches                             12\n", ""},
     {"trace info --format json " DATA, 0, "\"switches\":12,", ""},
+    {"trace info --format csv " DATA, 0, "file,name,value\n" DATA ",form,", ""},
+    {"trace info -f csv " DATA " " DATA, 0, "usable,yes\n" DATA ",form,", ""},
+    {"trace import -q " DATA, 0, "third_one-30", ""},
     {"trace info --format json " DATA, 0, "\"prev_states\":{\"R\":6,\"S\":5,\"Z\":1}", ""},
-    {"trace info --format xml " DATA, 2, "", "--format 'xml': expected table or json"},
-    {"trace info --clock-hz 0 " DATA, 2, "", "--clock-hz '0': expected ticks per second"},
+    {"trace info --format xml " DATA, 2, "",
+     "'--format' is 'xml', expected one of: table, json, csv"},
+    {"trace info --clock-hz 0 " DATA, 2, "", "'--clock-hz' is '0', expected a whole number from 1"},
     {"trace import " DATA, 0, "  - name: third_one-30\n", "note: 2 wake-ups kept as messages"},
     {"trace import " DATA " --min-run 1ms", 2, "", "no task left to import: 3 seen"},
-    {"trace import " DATA " --min-run 1x", 2, "", "--min-run '1x': expected a time"},
-    {"trace import " DATA " --max-ops 0", 2, "", "--max-ops '0': expected a whole number from 1"},
+    {"trace import " DATA " --min-run 1x", 2, "", "'--min-run' is '1x', expected a time"},
+    {"trace import " DATA " --max-ops 0", 2, "",
+     "'--max-ops' is '0', expected a whole number from 1"},
     {"trace import " DATA " --max-tasks 1", 0, "pong-20", "2 tasks not selected"},
-    {"trace import " DATA " --mode half", 2, "", "--mode 'half': expected closed or open"},
+    {"trace import " DATA " --mode half", 2, "",
+     "'--mode' is 'half', expected one of: closed, open"},
     {"trace import " DATA " --mode open --loop", 2, "", "cannot repeat"},
     {"trace import " DATA " --mode open", 0, "timer: {at: 1ms}", ""},
     {"trace import " DATA " --no-loop", 0, "      - recv: {queue: q20_10}", ""},
     {"trace import " DATA " -o /dev/full", 3, "", "/dev/full: cannot write"},
-    {"trace import " DATA " " DATA, 2, "", "usage"},
+    {"trace import " DATA " " DATA, 2, "", "takes one trace"},
     {"trace import tests/reject/data/none.txt", 3, "", "cannot open"},
 };
 
 Test(trace_reject, command)
 {
     static char out[65536], err[65536];
-    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-        int status = run(commands[i].args, out, err, sizeof(out));
-        cr_expect_eq(status, commands[i].status, "%s: %d\n%s", commands[i].args, status, err);
-        cr_expect(strstr(out, commands[i].out), "%s: %s", commands[i].args, out);
-        cr_expect(strstr(err, commands[i].err), "%s: %s", commands[i].args, err);
-        cr_expect(!*out || status == 0 || commands[i].out[0], "%s: %s", commands[i].args, out);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        int status = run(cases[i].args, out, err, sizeof(out));
+        cr_expect_eq(status, cases[i].status, "%s: %d\n%s", cases[i].args, status, err);
+        cr_expect(strstr(out, cases[i].out), "%s: %s", cases[i].args, out);
+        cr_expect(strstr(err, cases[i].err), "%s: %s", cases[i].args, err);
+        cr_expect(!*out || status == 0 || cases[i].out[0], "%s: %s", cases[i].args, out);
     }
 }

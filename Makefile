@@ -233,7 +233,7 @@ $(B)/install/tandem: $(filter-out $(PLACED:%.c=$(B)/%.o),$(OBJ)) $(PLACEDOBJ)
 HEADERS := $(wildcard sim/*/*.h)
 $(B)/install/tandem.pc: FORCE
 	@mkdir -p $(@D)
-	@printf 'prefix=%s\nincludedir=$${prefix}/include/tandem\n\nName: tandem\nDescription: %s\nVersion: %s\nCflags: %s\n' \
+	@printf 'prefix=%s\nincludedir=$${prefix}/include/tandem\n\nName: tandem\nDescription: %s\nVersion: %s\nRequires: gsl\nCflags: %s\n' \
 		'$(PREFIX)' 'headers for scheduling policies of Tandem' '$(VERSION)' '-I$${includedir}' > $@
 
 install: $(B)/install/tandem $(B)/install/tandem.pc ## install below PREFIX (default /usr/local), staged in DESTDIR
@@ -247,7 +247,7 @@ install: $(B)/install/tandem $(B)/install/tandem.pc ## install below PREFIX (def
 	$(Q)install -D -m 644 $(B)/install/tandem.1 '$(DESTDIR)$(PREFIX)/share/man/man1/tandem.1'
 	$(Q)install -D -m 644 $(B)/install/tandem.bash '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/tandem'
 	$(Q)install -D -m 644 $(B)/install/_tandem '$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_tandem'
-	$(Q)for file in $(wildcard configs/*.yaml configs/*/*.yaml configs/*/*.csv workloads/*.yaml \
+	$(Q)for file in $(wildcard configs/*.yaml configs/*/*.yaml configs/*/*.csv configs/ci-example/* workloads/*.yaml \
 		plots/*.gp traces/samples/*); do \
 		install -D -m 644 $$file '$(DESTDIR)$(SHARE)'/$$file || exit; done
 

@@ -53,9 +53,9 @@ const struct param *param_find(const struct param *table, const char *name);
  * a whole number (2800us, 1500ns, 3ms; 0 without unit), a number as the shortest text that reads
  * back the same, a switch as on or off. */
 char *param_text(const struct param *p, const void *src);
-/* Prints rows for `tandem list`: name, default, range or values, help, source. */
 /* What values it may have: "1..100", "on|off"; malloc'ed, NULL without memory. */
 char *param_range(const struct param *p);
+/* Prints rows for `tandem list`: name, default, range or values, help, source. */
 void params_list(const struct param *table, const char *indent, FILE *out);
 
 #endif

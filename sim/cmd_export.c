@@ -2,6 +2,7 @@
 /* tandem export and tandem merge: what a result store holds, and stores put together. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "study/commands.h"
@@ -20,10 +21,11 @@ static const struct option_spec export_option[] = {
 const struct command_spec command_export = {
     .name = "export",
     .summary = "print what a store holds",
-    .usage = "STORE.db [OPTION]...",
-    .about = "Prints all runs of a store, sorted by the labels of their points and the "
-             "replication, with every metric that has a value. Two stores hold the same results "
-             "when their exports are equal.",
+    .usage = "STORE.db[:SWEEP] [OPTION]...",
+    .about =
+        "Prints all runs of a store, or of one of its sweeps, sorted by the labels of their points "
+        "and the replication, with every metric that has a value; runs that failed with status and "
+        "report. Two stores hold the same results when their exports are equal.",
     .option = export_option,
     .status = "0 done, 2 not a store, 3 cannot read or write",
     .example = "export demo.db --format json -o demo.json",
@@ -68,18 +70,21 @@ static int export_store(const struct options *o)
     struct store_error err = {0};
     struct dataset d = {0};
     struct store *s;
+    char *sweep;
     int status;
 
     if (format < 0)
         return 2;
     if (o->noperands != 1)
         return options_error(o, o->noperands ? "takes one store" : "needs a store");
-    s = store_open(o->operand[0], STORE_READ, &err);
+    s = dataset_open_store(o->operand[0], &sweep, &err);
     if (!s)
         return fail(o, &err);
-    status = dataset_add_store(&d, s, &err) != 0 ? fail(o, &err) : write_export(o, &d, format == 1);
+    status = dataset_add_sweep(&d, s, sweep, &err) != 0 ? fail(o, &err)
+                                                        : write_export(o, &d, format == 1);
     dataset_free(&d);
     store_close(s);
+    free(sweep);
     return status;
 }
 

@@ -10,6 +10,7 @@
 #include "study/commands.h"
 #include "study/options.h"
 #include "study/pool.h"
+#include "study/progress.h"
 #include "study/summary.h"
 
 static const struct option_spec option[] = {
@@ -165,12 +166,55 @@ static int complain(const struct store_error *err, int status)
     return status;
 }
 
-static int dry_run(struct command *c)
+static void print_time(const struct command *c, const struct study_counts *n,
+                       const struct study_estimate *e)
+{
+    const int64_t missing = n->planned - n->before;
+    const int64_t workers = missing < c->study.workers ? missing : c->study.workers;
+    char text[32];
+
+    if (missing == 0)
+        return;
+    if (e->runs == 0) {
+        printf("estimated time: unknown, as %s has no run of these points\n", c->store_name);
+        return;
+    }
+    progress_duration(e->seconds / (double)workers, text, sizeof(text));
+    printf("estimated time: %s with %" PRId64 " worker%s, from the wall times of %" PRId64
+           " runs at %" PRId64 " of the points in %s\n",
+           text, workers, workers == 1 ? "" : "s", e->runs, e->points, c->store_name);
+}
+
+/* What there is to do: points, runs, time. */
+static int print_plan(struct command *c, int64_t *missing)
 {
     struct store_error err = {0};
     struct study_counts n;
+    struct study_estimate e;
     size_t points = 0;
+
+    if (study_plan(c->points, c->store, &c->study, &n, missing, &err) != 0 ||
+        study_estimate(c->points, c->store, missing, &e, &err) != 0)
+        return complain(&err, err.status);
+    for (size_t i = 0; i < c->points->npoints; i++)
+        points += !c->points->point[i].left_out;
+    if (summary_write_points(stdout, c->sweep, c->points, missing) != 0)
+        return 3;
+    printf("%zu points, %" PRId64 " runs, %" PRId64 " of them in %s, %" PRId64 " missing\n", points,
+           n.planned, n.before, c->store_name, n.planned - n.before);
+    if (n.most > n.planned)
+        printf("until the interval of %s is within %g %%: at most %" PRId64 " runs\n",
+               c->sweep->until.metric->key, 100 * c->sweep->until.half_width, n.most);
+    print_time(c, &n, &e);
+    return fflush(stdout) == 0 ? 0 : 3;
+}
+
+static int dry_run(struct command *c)
+{
+    struct store_error err = {0};
     FILE *there = fopen(c->store_name, "rb");
+    int64_t *missing;
+    int status;
 
     if (there) {
         fclose(there);
@@ -178,54 +222,75 @@ static int dry_run(struct command *c)
         if (!c->store)
             return complain(&err, err.status);
     }
-    if (study_plan(c->points, c->store, &c->study, &n, &err) != 0)
-        return complain(&err, err.status);
-    for (size_t i = 0; i < c->points->npoints; i++)
-        points += !c->points->point[i].left_out;
-    if (summary_write_points(stdout, c->sweep, c->points) != 0)
-        return 3;
-    printf("%zu points, %" PRId64 " runs, %" PRId64 " of them in %s\n", points, n.planned, n.before,
-           c->store_name);
-    return fflush(stdout) == 0 ? 0 : 3;
+    missing = calloc(c->points->npoints + 1, sizeof(*missing));
+    status = missing ? print_plan(c, missing) : 3;
+    free(missing);
+    return status;
 }
 
 static void report_failures(const struct command *c)
 {
+    size_t more = 0;
+
     for (size_t i = 0; i < c->points->npoints; i++) {
         const struct study_point *p = &c->points->point[i];
         char *where;
 
         if (p->nfailed == 0)
             continue;
+        if (!p->first_failure) {
+            more++;
+            continue;
+        }
         where = sweep_where(c->sweep, i);
         fprintf(stderr, "tandem sweep: %" PRId64 " failed run%s at point %zu (%s):\n", p->nfailed,
                 p->nfailed == 1 ? "" : "s", i, where ? where : "?");
         free(where);
-        if (p->first_failure) {
-            const size_t n = strlen(p->first_failure);
+        const size_t n = strlen(p->first_failure);
 
-            fprintf(stderr, "%s%s", p->first_failure,
-                    n > 0 && p->first_failure[n - 1] == '\n' ? "" : "\n");
-        }
+        fprintf(stderr, "%s%s", p->first_failure,
+                n > 0 && p->first_failure[n - 1] == '\n' ? "" : "\n");
     }
+    if (more > 0)
+        fprintf(stderr,
+                "tandem sweep: failed runs at %zu more points; 'tandem export %s' shows them\n",
+                more, c->store_name);
+}
+
+/* Points that `until` could not satisfy. */
+static void report_until(const struct command *c, const struct study_counts *n)
+{
+    const struct sweep_until *u = &c->sweep->until;
+
+    if (n->wide > 0)
+        fprintf(stderr,
+                "tandem sweep: the interval of %s is wider than %g %% after %" PRId64
+                " runs at %" PRId64 " point%s\n",
+                u->metric->key, 100 * u->half_width, u->max, n->wide, n->wide == 1 ? "" : "s");
+    if (n->valueless > 0)
+        fprintf(stderr,
+                "tandem sweep: %" PRId64
+                " point%s no value of %s: no more runs than the least were "
+                "made there\n",
+                n->valueless, n->valueless == 1 ? " has" : "s have", u->metric->key);
 }
 
 static int put_table(struct command *c)
 {
     struct store_error err = {0};
-    struct dataset d = {0};
-    int failed = dataset_add_store(&d, c->store, &err);
+    struct summary_table t = {0};
+    int failed = summary_read(&t, c->sweep, c->points, c->store, &err);
 
     /* The store is at rest before anything is printed: a reader that goes away (| head) ends us. */
     store_close(c->store);
     c->store = NULL;
     if (failed)
         complain(&err, err.status);
-    else if (summary_write(stdout, c->sweep, c->points, &d) != 0) {
+    else if (summary_write(stdout, &t, c->sweep, c->points) != 0) {
         perror("tandem sweep: cannot write the table");
         failed = -1;
     }
-    dataset_free(&d);
+    summary_free(&t);
     return failed ? 3 : 0;
 }
 
@@ -240,6 +305,7 @@ static int run(struct command *c)
         return complain(&err, err.status);
     status = study_run(c->points, c->store, &c->study, run_replication, &n, &err);
     report_failures(c);
+    report_until(c, &n);
     complain(&err, status);
     if (status > 128)
         fprintf(stderr,

@@ -72,7 +72,7 @@ static bool read_machine(struct reader *r)
 
     if (!n)
         conf_error(r->e, r->root, "a scenario needs a 'machine'");
-    return n && machine_read(&r->s->machine, n, r->dir, r->e);
+    return n && machine_read(&r->s->machine, n, r->dir, r->files, r->e);
 }
 
 static void read_all(struct reader *r)
@@ -102,11 +102,18 @@ static void free_notes(struct reader *r)
 struct scenario *scenario_from_tree(const struct conf_tree *t, const char *file,
                                     struct conf_errors *e)
 {
-    struct reader r = {.s = parts_alloc(1, sizeof(*r.s)), .e = e, .root = conf_root(t)};
+    return scenario_from_tree_with(t, file, NULL, e);
+}
+
+struct scenario *scenario_from_tree_with(const struct conf_tree *t, const char *file,
+                                         struct scenario_files *f, struct conf_errors *e)
+{
+    struct reader r = {.s = parts_alloc(1, sizeof(*r.s)), .e = e, .root = conf_root(t), .files = f};
     size_t before = e->n;
 
     r.dir = parts_dir(file);
     r.s->file = parts_copy(file);
+    r.s->files = f;
     r.s->seed = 1;
     r.s->replications = 1;
     read_all(&r);
@@ -150,14 +157,15 @@ struct scenario *scenario_load(const char *file, const char *const *set, size_t 
     return s;
 }
 
-static void free_vm(struct vm_spec *vm)
+static void free_vm(struct vm_spec *vm, const struct scenario_files *f)
 {
     free(vm->name);
     free(vm->pin);
     free(vm->guest.params);
     free(vm->idle.params);
     for (size_t k = 0; k < vm->nworkloads; k++)
-        workload_free(vm->workload[k]);
+        if (!files_own(f, vm->workload[k]))
+            workload_free(vm->workload[k]);
     free(vm->workload);
 }
 
@@ -168,7 +176,7 @@ void scenario_free(struct scenario *s)
     machine_free(&s->machine);
     free(s->scheduler.params);
     for (int i = 0; i < s->nvms; i++)
-        free_vm(&s->vm[i]);
+        free_vm(&s->vm[i], s->files);
     free(s->vm);
     free(s->pool);
     free(s->echo);

@@ -103,6 +103,7 @@ struct scenario {
     int host_ncstates;
     struct vm_spec *vm;
     int nvms;
+    const struct scenario_files *files; /* owns the workloads that it read; or NULL */
     char *echo;    /* every key with its value, defaults included: one JSON object, canonical */
     char hash[33]; /* of echo */
 };
@@ -112,6 +113,13 @@ struct scenario {
  * $TANDEM_HOME, then the source folder compiled in. */
 struct scenario *scenario_from_tree(const struct conf_tree *t, const char *file,
                                     struct conf_errors *e);
+/* For many scenarios that name the same files: each file is looked for and read once, and stays what it
+ * was then. scenario_from_tree_with(t, file, NULL, e) is scenario_from_tree. */
+struct scenario_files;
+struct scenario_files *scenario_files_new(void);
+void scenario_files_free(struct scenario_files *f);
+struct scenario *scenario_from_tree_with(const struct conf_tree *t, const char *file,
+                                         struct scenario_files *f, struct conf_errors *e);
 /* Reads the file, applies KEY=VALUE overrides in order. */
 struct scenario *scenario_load(const char *file, const char *const *set, size_t nset,
                                struct conf_errors *e);

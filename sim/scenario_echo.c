@@ -19,10 +19,10 @@
 
 static void put_ns(struct json *j, const char *key, ns_t t)
 {
-    char *text = parts_ns(t);
+    char text[32];
 
+    conf_ns_text(t, text);
     json_string(j, key, text);
-    free(text);
 }
 
 static void put_int(struct json *j, const char *key, int64_t v)
@@ -158,7 +158,7 @@ static void put_platform(struct json *j, const struct platform *f)
 
 static void put_machine(struct json *j, const struct machine *m)
 {
-    json_object(j, "machine", false);
+    json_object(j, NULL, false);
     json_string(j, "name", m->name);
     json_object(j, "topology", false);
     put_int(j, "sockets", m->topo.sockets);
@@ -182,6 +182,39 @@ static void put_machine(struct json *j, const struct machine *m)
     if (m->platform.given)
         put_platform(j, &m->platform);
     json_close(j);
+}
+
+static char *machine_text(const struct machine *m)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    struct json j;
+
+    CHECK(out, "out of memory");
+    json_init(&j, out, true);
+    put_machine(&j, m);
+    CHECK(fclose(out) == 0 && text, "out of memory");
+    return text;
+}
+
+/* Machines are the longest part, and the same for most points of a sweep. */
+static void put_machine_once(struct json *j, const struct reader *r)
+{
+    const struct conf_node *n = conf_get(r->root, "machine");
+    char *node = r->files && n ? conf_text(n) : NULL;
+    char *key = node ? parts_format("%s %s", r->dir, node) : NULL;
+    const char *kept = key ? files_machine(r->files, key) : NULL;
+    char *text = kept ? NULL : machine_text(&r->s->machine);
+
+    json_raw(j, "machine", kept ? kept : text);
+    if (key && text)
+        files_keep_machine(r->files, key, text);
+    else {
+        free(key);
+        free(text);
+    }
+    free(node);
 }
 
 /* What is not said otherwise is written as a word. */
@@ -246,19 +279,18 @@ static void put_vm(struct json *j, const struct vm_spec *vm, const struct vm_not
     json_close(j);
 }
 
-static void put_scenario(struct json *j, const struct reader *r, bool sample)
+/* The place where the sample, seed and replications, is to be told. */
+static size_t put_scenario(struct json *j, const struct reader *r)
 {
     const struct scenario *s = r->s;
+    size_t sample;
 
     json_object(j, NULL, false);
-    put_machine(j, &s->machine);
+    put_machine_once(j, r);
     put_ns(j, "duration", s->duration);
     put_ns(j, "warmup", s->warmup);
     put_bool(j, "allow_cold", r->allow_cold);
-    if (sample) {
-        json_u64(j, "seed", s->seed);
-        put_int(j, "replications", s->replications);
-    }
+    sample = (size_t)ftell(j->out);
     put_pcpus(j, "pool", s->pool, s->npool);
     if (s->oversubscription > 0)
         put_real(j, "oversubscription", s->oversubscription);
@@ -271,9 +303,10 @@ static void put_scenario(struct json *j, const struct reader *r, bool sample)
         put_vm(j, &s->vm[i], &r->note[i]);
     json_close(j);
     json_close(j);
+    return sample;
 }
 
-static char *echo_text(const struct reader *r, bool sample)
+static char *echo_text(const struct reader *r, size_t *sample)
 {
     char *text = NULL;
     size_t len = 0;
@@ -282,7 +315,7 @@ static char *echo_text(const struct reader *r, bool sample)
 
     CHECK(out, "out of memory");
     json_init(&j, out, true);
-    put_scenario(&j, r, sample);
+    *sample = put_scenario(&j, r);
     CHECK(fclose(out) == 0 && text, "out of memory");
     return text;
 }
@@ -291,11 +324,13 @@ void scenario_write_echo(struct reader *r)
 {
     struct c_numbers numbers;
     bool c_locale = c_numbers_begin(&numbers) == 0;
-    char *hashed = echo_text(r, false);
+    size_t sample;
+    char *hashed = echo_text(r, &sample);
 
     hash_hex(hashed, strlen(hashed), r->s->hash);
+    r->s->echo = parts_format("%.*s,\"seed\":\"%" PRIu64 "\",\"replications\":%" PRId64 "%s",
+                              (int)sample, hashed, r->s->seed, r->s->replications, hashed + sample);
     free(hashed);
-    r->s->echo = echo_text(r, true);
     if (c_locale)
         c_numbers_end(&numbers);
 }

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "find.h"
 #include "scenario_parts.h"
 
 #define PCPUS_MAX 65536
@@ -16,6 +15,7 @@
 struct machine_reader {
     struct machine *m;
     const char *dir;
+    struct scenario_files *files;
     struct conf_errors *e;
     int bases;
 };
@@ -234,8 +234,9 @@ static void read_mapping(struct machine_reader *r, const struct conf_node *n)
 /* A name or a path. */
 static bool read_named(struct machine_reader *r, const struct conf_node *n)
 {
-    char *path = find_or_report(FIND_MACHINE, r->dir, n, r->e);
-    struct conf_tree *t = path ? conf_read_file(path, r->e) : NULL;
+    char *path = files_find(r->files, FIND_MACHINE, r->dir, n, r->e);
+    struct conf_tree *kept = path ? files_kept(r->files, path) : NULL;
+    struct conf_tree *t = path && !kept ? conf_read_file(path, r->e) : kept;
     bool ok = false;
 
     if (t) {
@@ -250,7 +251,7 @@ static bool read_named(struct machine_reader *r, const struct conf_node *n)
         set_text(&r->m->name, parts_base(path));
         free(dir);
     }
-    conf_free(t);
+    files_keep(r->files, path, kept ? NULL : t);
     free(path);
     return ok;
 }
@@ -284,9 +285,9 @@ static void name_inline(struct machine *m, const struct conf_node *n, struct con
 }
 
 bool machine_read(struct machine *m, const struct conf_node *n, const char *dir,
-                  struct conf_errors *e)
+                  struct scenario_files *f, struct conf_errors *e)
 {
-    struct machine_reader r = {.m = m, .dir = dir, .e = e};
+    struct machine_reader r = {.m = m, .dir = dir, .files = f, .e = e};
 
     machine_defaults(m);
     bool ok = read_machine(&r, n);
@@ -302,7 +303,7 @@ bool machine_load(struct machine *m, const char *name, struct conf_errors *e)
     const struct conf_node n = {.kind = CONF_SCALAR, .text = name};
 
     *m = (struct machine){0};
-    return machine_read(m, &n, ".", e);
+    return machine_read(m, &n, ".", NULL, e);
 }
 
 void machine_free(struct machine *m)

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "find.h"
 #include "scenario_parts.h"
 #include "traces/trace.h"
 #include "workload.h"
@@ -182,16 +181,22 @@ static struct workload *load_trace(struct reader *r, struct work_note *note,
 static struct workload *load_named(struct reader *r, struct work_note *note,
                                    const struct conf_node *at, const struct trace_import_options *o)
 {
-    char *path = find_or_report(FIND_WORKLOAD, r->dir, at, r->e);
-    struct workload *w = NULL;
+    const int mode = o ? (int)o->mode : -1;
+    char *path = files_find(r->files, FIND_WORKLOAD, r->dir, at, r->e);
+    struct workload *w = path ? files_workload(r->files, path, mode, note->hash) : NULL;
 
     if (!path)
         return NULL;
     note->name = parts_base(path);
+    if (w) {
+        free(path);
+        return w;
+    }
     if (ends_with(path, ".yaml"))
         w = workload_load(path, note->hash, r->e);
     else
         w = load_trace(r, note, at, path, o);
+    files_keep_workload(r->files, path, mode, note->hash, w);
     free(path);
     return w;
 }

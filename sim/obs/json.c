@@ -19,7 +19,7 @@ static bool flat_now(const struct json *j)
 
 static void new_line(struct json *j)
 {
-    fputc('\n', j->out);
+    putc_unlocked('\n', j->out);
     for (int i = 0; i < j->depth; i++)
         fputs("  ", j->out);
 }
@@ -31,11 +31,11 @@ static void lead_in(struct json *j, const char *key)
         struct json_level *l = &j->level[j->depth - 1];
 
         if (l->used)
-            fputc(',', j->out);
+            putc_unlocked(',', j->out);
         if (!flat_now(j))
             new_line(j);
         else if (l->used && !j->compact)
-            fputc(' ', j->out);
+            putc_unlocked(' ', j->out);
         l->used = true;
     }
     if (key) {
@@ -48,7 +48,7 @@ static void open_level(struct json *j, const char *key, const char *brackets, bo
 {
     lead_in(j, key);
     CHECK(j->depth < JSON_DEPTH, "result nested deeper than %d", JSON_DEPTH);
-    fputc(brackets[0], j->out);
+    putc_unlocked(brackets[0], j->out);
     flat = flat || flat_now(j);
     j->level[j->depth++] = (struct json_level){.close = brackets[1], .flat = flat};
 }
@@ -70,7 +70,7 @@ void json_close(struct json *j)
 
     if (l.used && !l.flat)
         new_line(j);
-    fputc(l.close, j->out);
+    putc_unlocked(l.close, j->out);
 }
 
 void json_string(struct json *j, const char *key, const char *text)
@@ -118,16 +118,16 @@ void json_raw(struct json *j, const char *key, const char *text)
 
 void json_quote(FILE *out, const char *text)
 {
-    fputc('"', out);
+    putc_unlocked('"', out);
     for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
         if (*p == '"' || *p == '\\')
             fprintf(out, "\\%c", *p);
         else if (*p < 0x20 || *p == 0x7f)
             fprintf(out, "\\u%04x", *p);
         else
-            fputc(*p, out);
+            putc_unlocked(*p, out);
     }
-    fputc('"', out);
+    putc_unlocked('"', out);
 }
 
 int c_numbers_begin(struct c_numbers *n)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "study/dataset.h"
+#include "study/dataset_internal.h"
 #include "study/quantity.h"
 
 #define MAX_RESULT ((size_t)1 << 30)
@@ -27,7 +27,7 @@ static char *bare_name(const char *path)
     return name;
 }
 
-static struct data_point *add_point(struct dataset *d)
+static struct data_point *new_point(struct dataset *d)
 {
     struct data_point *more;
 
@@ -42,25 +42,41 @@ static struct data_point *add_point(struct dataset *d)
     return &d->point[d->n++];
 }
 
+static void failure_free(struct data_failure *f)
+{
+    free(f->sweep);
+    cJSON_Delete(f->labels);
+    free(f->hash);
+    free(f->version);
+    free(f->policy);
+    free(f->report);
+}
+
+void dataset_free_point(struct data_point *p)
+{
+    for (size_t k = 0; k < p->nruns; k++)
+        free(p->run[k].fingerprint);
+    free(p->run);
+    cJSON_Delete(p->labels);
+    cJSON_Delete(p->echo);
+    free(p->source);
+    free(p->sweep);
+    free(p->hash);
+    free(p->version);
+    free(p->policy);
+    free(p->machine);
+    if (p->hist)
+        hist_free(p->hist);
+    free(p->hist);
+}
+
 void dataset_free(struct dataset *d)
 {
-    for (size_t i = 0; i < d->n; i++) {
-        struct data_point *p = &d->point[i];
-
-        for (size_t k = 0; k < p->nruns; k++)
-            free(p->run[k].fingerprint);
-        free(p->run);
-        cJSON_Delete(p->labels);
-        cJSON_Delete(p->echo);
-        free(p->source);
-        free(p->hash);
-        free(p->version);
-        free(p->policy);
-        free(p->machine);
-        if (p->hist)
-            hist_free(p->hist);
-        free(p->hist);
-    }
+    for (size_t i = 0; i < d->n; i++)
+        dataset_free_point(&d->point[i]);
+    for (size_t i = 0; i < d->nfailures; i++)
+        failure_free(&d->failure[i]);
+    free(d->failure);
     free(d->point);
     *d = (struct dataset){0};
 }
@@ -164,6 +180,7 @@ static bool fill_point(struct data_point *p, const struct store_point *row, cons
                        const char *version, const char *policy)
 {
     p->source = bare_name(path);
+    p->sweep = strdup(row->sweep ? row->sweep : "");
     p->labels = cJSON_Parse(row->labels);
     p->echo = cJSON_Parse(row->echo);
     p->hash = strdup(row->hash);
@@ -171,11 +188,11 @@ static bool fill_point(struct data_point *p, const struct store_point *row, cons
     p->version = strdup(version);
     p->policy = strdup(policy);
     p->position = row->position;
-    return p->source && p->labels && p->hash && p->machine && p->version && p->policy;
+    return p->source && p->sweep && p->labels && p->hash && p->machine && p->version && p->policy;
 }
 
-static int add_store_point(struct dataset *d, struct store *s, const struct store_point *row,
-                           struct store_error *err)
+int dataset_add_point(struct dataset *d, struct store *s, const struct store_point *row,
+                      struct store_error *err)
 {
     struct loaded l = {0};
     int failed = 0;
@@ -196,26 +213,12 @@ static int add_store_point(struct dataset *d, struct store *s, const struct stor
 
         if (l.run[i].taken)
             continue;
-        p = add_point(d);
+        p = new_point(d);
         if (!p || !fill_point(p, row, store_path(s), l.run[i].version, l.run[i].policy) ||
             !fill_runs(p, &l, i, d))
             failed = out_of_memory(err);
     }
     loaded_free(&l);
-    return failed;
-}
-
-int dataset_add_store(struct dataset *d, struct store *s, struct store_error *err)
-{
-    struct store_point *list;
-    size_t n;
-    int failed = 0;
-
-    if (store_points(s, &list, &n, err) != 0)
-        return -1;
-    for (size_t i = 0; !failed && i < n; i++)
-        failed = add_store_point(d, s, &list[i], err);
-    store_points_free(list, n);
     return failed;
 }
 
@@ -272,13 +275,14 @@ static bool result_point(struct data_point *p, const cJSON *root, const char *pa
                                      .n = n >= 0 && n < 1e9 ? (int)n : 0};
     }
     p->source = bare_name(path);
+    p->sweep = strdup("");
     p->labels = cJSON_CreateObject();
     p->echo = cJSON_Duplicate(echo, true);
     p->hash = strdup(text_of(manifest, "hash"));
     p->machine = strdup(text_of(manifest, "machine"));
     p->version = strdup(text_of(manifest, "version"));
     p->policy = strdup(text_of(manifest, "policy"));
-    return p->source && p->labels && p->hash && p->machine && p->version && p->policy &&
+    return p->source && p->sweep && p->labels && p->hash && p->machine && p->version && p->policy &&
            result_runs(p, cJSON_GetObjectItemCaseSensitive(root, "replications"));
 }
 
@@ -317,7 +321,7 @@ static int add_result(struct dataset *d, const char *path, const char *text,
 {
     cJSON *root = cJSON_Parse(text);
     const bool good = strcmp(text_of(root, "schema"), "tandem.result/1") == 0;
-    struct data_point *p = good ? add_point(d) : NULL;
+    struct data_point *p = good ? new_point(d) : NULL;
     int failed = 0;
 
     if (!good) {
@@ -335,32 +339,12 @@ static int add_result(struct dataset *d, const char *path, const char *text,
     return failed;
 }
 
-static bool looks_like_database(const char *path)
+int dataset_add_result(struct dataset *d, const char *path, struct store_error *err)
 {
-    FILE *in = fopen(path, "rb");
-    char head[16] = "";
-    const size_t n = in ? fread(head, 1, sizeof(head), in) : 0;
-
-    if (in)
-        fclose(in);
-    return n == sizeof(head) && memcmp(head, "SQLite format 3", 16) == 0;
-}
-
-int dataset_add(struct dataset *d, const char *path, struct store_error *err)
-{
-    struct store *s;
-    char *text;
     size_t n;
-    int failed;
+    char *text = read_file(path, &n, err);
+    const int failed = text ? add_result(d, path, text, err) : -1;
 
-    if (looks_like_database(path)) {
-        s = store_open(path, STORE_READ, err);
-        failed = s ? dataset_add_store(d, s, err) : -1;
-        store_close(s);
-        return failed;
-    }
-    text = read_file(path, &n, err);
-    failed = text ? add_result(d, path, text, err) : -1;
     free(text);
     return failed;
 }
@@ -428,36 +412,48 @@ char *data_value(const struct data_point *p, const char *path)
         return strdup(p->version);
     if (strcmp(path, "file") == 0)
         return strdup(p->source);
+    if (strcmp(path, "sweep") == 0 && *p->sweep)
+        return strdup(p->sweep);
     if (strcmp(path, "machine") == 0 && *p->machine)
         return strdup(p->machine);
     return echo_value(p->echo, path);
 }
 
+/* Adds the axes that are not there yet. */
+static bool add_axes(const char ***axes, size_t *n, const cJSON *labels)
+{
+    const cJSON *label;
+
+    cJSON_ArrayForEach(label, labels)
+    {
+        const char **more;
+        size_t k = 0;
+
+        while (k < *n && strcmp((*axes)[k], label->string) != 0)
+            k++;
+        if (k < *n)
+            continue;
+        more = realloc(*axes, (*n + 1) * sizeof(*more));
+        if (!more)
+            return false;
+        *axes = more;
+        more[(*n)++] = label->string;
+    }
+    return true;
+}
+
 const char **dataset_axes(const struct dataset *d, size_t *n)
 {
     const char **axes = calloc(1, sizeof(*axes));
+    bool ok = axes != NULL;
 
     *n = 0;
-    for (size_t i = 0; axes && i < d->n; i++) {
-        const cJSON *label;
-
-        cJSON_ArrayForEach(label, d->point[i].labels)
-        {
-            const char **more;
-            size_t k = 0;
-
-            while (k < *n && strcmp(axes[k], label->string) != 0)
-                k++;
-            if (k < *n)
-                continue;
-            more = realloc(axes, (*n + 1) * sizeof(*axes));
-            if (!more) {
-                free(axes);
-                return NULL;
-            }
-            axes = more;
-            axes[(*n)++] = label->string;
-        }
-    }
-    return axes;
+    for (size_t i = 0; ok && i < d->n; i++)
+        ok = add_axes(&axes, n, d->point[i].labels);
+    for (size_t i = 0; ok && i < d->nfailures; i++)
+        ok = add_axes(&axes, n, d->failure[i].labels);
+    if (ok)
+        return axes;
+    free(axes);
+    return NULL;
 }

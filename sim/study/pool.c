@@ -51,7 +51,6 @@ struct pool {
     struct pollfd *fds; /* two per worker */
     int n;
     int status; /* why we stop, 0 while we do not */
-    bool drained;
     char *error;
     size_t error_size;
 };
@@ -155,16 +154,14 @@ static bool start(struct pool *p, struct worker *w)
 
 static void hand_out(struct pool *p)
 {
-    for (int i = 0; i < p->n && p->status == 0 && !p->drained; i++) {
+    for (int i = 0; i < p->n && p->status == 0; i++) {
         struct worker *w = &p->worker[i];
         struct pool_job job;
 
         if (w->busy)
             continue;
-        if (!p->ops->next(p->arg, &job)) {
-            p->drained = true;
+        if (!p->ops->next(p->arg, &job))
             return;
-        }
         if (!w->pid && !start(p, w))
             return;
         if (worker_give(w, job) != 0)
@@ -203,7 +200,7 @@ static void listen_to_all(struct pool *p)
 static void loop(struct pool *p)
 {
     hand_out(p);
-    while (p->status == 0 && any_busy(p)) {
+    while (p->status == 0 && (any_busy(p) || (p->ops->more && p->ops->more(p->arg)))) {
         poll(p->fds, (nfds_t)watch(p), TICK_MS);
         listen_to_all(p);
         if (p->status == 0 && caught)

@@ -28,8 +28,11 @@ struct pool_job {
 struct pool_ops {
     /* In the worker: 0 and malloc'ed text, or an exit status and a message. */
     int (*run)(void *arg, struct pool_job job, char **text, char *error, size_t error_size);
-    /* In the parent. False when there are no more jobs. */
+    /* In the parent. False when there is no job. */
     bool (*next)(void *arg, struct pool_job *job);
+    /* In the parent: whether `next` may have jobs again though it just had none. May be NULL: never. It
+     * is asked when all workers are idle, and `next` about ten times a second then. */
+    bool (*more)(void *arg);
     /* In the parent: nonzero ends the whole pool with that status. */
     int (*done)(void *arg, struct pool_job job, const char *text, int64_t wall_ms);
     /* In the parent: `status` as the worker gave it, or 128 + signal. `report` is the message and

@@ -9,7 +9,9 @@
 
 #include "study/progress.h"
 
-#define BAR 24
+#define BAR        24
+#define LINE_S     30.0 /* a log is silent for so long at most */
+#define LINE_GAP_S 1.0  /* and at least */
 
 static double seconds(void)
 {
@@ -25,12 +27,14 @@ void progress_begin(struct progress *p, int64_t total, int64_t before, bool want
     const char *no_color = getenv("NO_COLOR");
 
     *p = (struct progress){.total = total, .before = before};
-    p->on = wanted && total > before && isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+    p->on = wanted && total > before;
+    p->bar = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
     p->colour = !no_color || !*no_color;
+    p->tenth = total > 0 ? 10 * before / total : 0;
     p->begin = seconds();
 }
 
-static void duration_text(double s, char *out, size_t size)
+void progress_duration(double s, char *out, size_t size)
 {
     const int64_t t = (int64_t)(s + 0.5);
 
@@ -40,23 +44,43 @@ static void duration_text(double s, char *out, size_t size)
         snprintf(out, size, "%d:%02d", (int)(t / 60), (int)(t % 60));
 }
 
-void progress_line(const struct progress *p, double elapsed, char *out, int size)
+/* "50/100  3.0 runs/s  ETA 0:17  1 failed" */
+static void state_text(const struct progress *p, double elapsed, char *out, size_t size)
 {
     const int64_t now = p->done + p->failed;
     const int64_t all = p->before + now;
-    const int filled = p->total > 0 ? (int)(all * BAR / p->total) : BAR;
     const double rate = elapsed > 0 ? (double)now / elapsed : 0;
-    char bar[BAR + 1], eta[32] = "?", failed[40] = "";
+    char eta[32] = "?", failed[40] = "";
+
+    if (rate > 0)
+        progress_duration((double)(p->total - all) / rate, eta, sizeof(eta));
+    if (p->failed > 0)
+        snprintf(failed, sizeof(failed), "  %" PRId64 " failed", p->failed);
+    snprintf(out, size, "%" PRId64 "/%" PRId64 "  %.*f runs/s  ETA %s%s", all, p->total,
+             rate < 10 ? 1 : 0, rate, eta, failed);
+}
+
+void progress_line(const struct progress *p, double elapsed, char *out, int size)
+{
+    const int64_t all = p->before + p->done + p->failed;
+    const int filled = p->total > 0 ? (int)(all * BAR / p->total) : BAR;
+    char bar[BAR + 1], state[120];
 
     for (int i = 0; i < BAR; i++)
         bar[i] = i < filled ? '#' : '-';
     bar[BAR] = '\0';
-    if (now > 0)
-        duration_text((double)(p->total - all) / rate, eta, sizeof(eta));
-    if (p->failed > 0)
-        snprintf(failed, sizeof(failed), "  %" PRId64 " failed", p->failed);
-    snprintf(out, (size_t)size, "[%s] %" PRId64 "/%" PRId64 "  %.*f runs/s  ETA %s%s", bar, all,
-             p->total, rate < 10 ? 1 : 0, rate, eta, failed);
+    state_text(p, elapsed, state, sizeof(state));
+    snprintf(out, (size_t)size, "[%s] %s", bar, state);
+}
+
+void progress_log_line(const struct progress *p, double elapsed, char *out, int size)
+{
+    const int64_t all = p->before + p->done + p->failed;
+    char state[120];
+
+    state_text(p, elapsed, state, sizeof(state));
+    snprintf(out, (size_t)size, "%3" PRId64 " %%  %s", p->total > 0 ? 100 * all / p->total : 100,
+             state);
 }
 
 void progress_step(struct progress *p, bool good)
@@ -68,12 +92,51 @@ void progress_step(struct progress *p, bool good)
     progress_draw(p);
 }
 
+void progress_skip(struct progress *p)
+{
+    p->before++;
+    progress_draw(p);
+}
+
+void progress_grow(struct progress *p, int64_t by)
+{
+    p->total += by;
+}
+
+bool progress_line_due(struct progress *p, double now)
+{
+    const int64_t tenth = p->total > 0 ? 10 * (p->before + p->done + p->failed) / p->total : 10;
+
+    if (now - p->drawn < (tenth > p->tenth && tenth < 10 ? LINE_GAP_S : LINE_S))
+        return false;
+    p->tenth = tenth;
+    p->drawn = now;
+    return true;
+}
+
+/* A line for logs: the state in words. */
+static void put_log_line(const struct progress *p, double elapsed)
+{
+    char line[160];
+
+    progress_log_line(p, elapsed, line, sizeof(line));
+    fprintf(stderr, "%s\n", line);
+    fflush(stderr);
+}
+
 void progress_draw(struct progress *p)
 {
     const double now = seconds();
     char line[160];
 
-    if (!p->on || now - p->drawn < 0.1)
+    if (!p->on)
+        return;
+    if (!p->bar) {
+        if (progress_line_due(p, now - p->begin))
+            put_log_line(p, now - p->begin);
+        return;
+    }
+    if (now - p->drawn < 0.1)
         return;
     p->drawn = now;
     progress_line(p, now - p->begin, line, sizeof(line));
@@ -86,7 +149,7 @@ void progress_draw(struct progress *p)
 
 void progress_end(struct progress *p)
 {
-    if (p->on && p->drawn > 0)
+    if (p->on && p->bar && p->drawn > 0)
         fputs("\r\033[K", stderr);
     p->on = false;
 }

@@ -14,6 +14,12 @@
 
 #define BUSY_MS 10000
 
+/* Stores of earlier versions have no such table: it is made when they are written to. */
+#define PLACE_SQL                                                                                  \
+    "CREATE TABLE IF NOT EXISTS place(sweep TEXT NOT NULL, point TEXT NOT NULL REFERENCES "        \
+    "point(hash), labels TEXT NOT NULL, position INTEGER NOT NULL, PRIMARY KEY(sweep, point)) "    \
+    "WITHOUT ROWID;"
+
 static const char schema_sql[] =
     "CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS point(hash TEXT PRIMARY KEY, labels TEXT NOT NULL, echo TEXT NOT "
@@ -28,7 +34,7 @@ static const char schema_sql[] =
     "CREATE TABLE IF NOT EXISTS failure(key TEXT PRIMARY KEY, point TEXT NOT NULL,"
     " seed TEXT NOT NULL, replication INTEGER NOT NULL, version TEXT NOT NULL, policy TEXT NOT "
     "NULL,"
-    " status INTEGER NOT NULL, report TEXT NOT NULL) WITHOUT ROWID;"
+    " status INTEGER NOT NULL, report TEXT NOT NULL) WITHOUT ROWID;" PLACE_SQL
     "INSERT OR IGNORE INTO meta VALUES('schema', '" STORE_SCHEMA "');";
 
 void store_key(const char *point_hash, uint64_t seed, int64_t replication, const char *version,
@@ -75,16 +81,45 @@ int store_exec(struct store *s, const char *sql, const char *what, struct store_
     return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : store_fail(s, err, what);
 }
 
+/* The slot of this text, or a free one; NULL when all are taken. */
+static struct store_kept *slot_of(struct store *s, const char *sql)
+{
+    struct store_kept *k = s->kept;
+
+    while (k < s->kept + STORE_KEPT && k->sql && strcmp(k->sql, sql) != 0)
+        k++;
+    return k < s->kept + STORE_KEPT ? k : NULL;
+}
+
 sqlite3_stmt *store_prepare(struct store *s, const char *sql, const char *what,
                             struct store_error *err)
 {
+    struct store_kept *k = slot_of(s, sql);
     sqlite3_stmt *q = NULL;
 
+    if (k && k->sql && !k->busy) {
+        k->busy = true;
+        return k->q;
+    }
     if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK) {
         store_fail(s, err, what);
         return NULL;
     }
+    if (k && !k->sql)
+        *k = (struct store_kept){sql, q, true};
     return q;
+}
+
+void store_release(struct store *s, sqlite3_stmt *q)
+{
+    for (struct store_kept *k = s->kept; k < s->kept + STORE_KEPT; k++)
+        if (k->sql && k->q == q) {
+            sqlite3_reset(q);
+            sqlite3_clear_bindings(q);
+            k->busy = false;
+            return;
+        }
+    sqlite3_finalize(q);
 }
 
 void store_bind(sqlite3_stmt *q, int i, const char *text)
@@ -96,7 +131,7 @@ int store_finish(struct store *s, sqlite3_stmt *q, const char *what, struct stor
 {
     const int failed = sqlite3_step(q) == SQLITE_DONE ? 0 : store_fail(s, err, what);
 
-    sqlite3_finalize(q);
+    store_release(s, q);
     return failed;
 }
 
@@ -152,19 +187,21 @@ static int check_kind(const char *path, enum store_mode mode, struct store_error
     return -1;
 }
 
-/* How many tables there are: none means a new file. */
-static int count_tables(struct store *s, struct store_error *err)
+/* How many tables there are of this name, any with "%": none at all means a new file. */
+static int count_tables(struct store *s, const char *like, struct store_error *err)
 {
-    sqlite3_stmt *q = store_prepare(s, "SELECT count(*) FROM sqlite_master", "read", err);
+    sqlite3_stmt *q =
+        store_prepare(s, "SELECT count(*) FROM sqlite_master WHERE name LIKE ?", "read", err);
     int n = -1;
 
     if (!q)
         return -1;
+    store_bind(q, 1, like);
     if (sqlite3_step(q) == SQLITE_ROW)
         n = sqlite3_column_int(q, 0);
     else
         store_fail(s, err, "read");
-    sqlite3_finalize(q);
+    store_release(s, q);
     return n;
 }
 
@@ -205,16 +242,24 @@ static int set_up(struct store *s, enum store_mode mode, struct store_error *err
     int tables;
 
     sqlite3_busy_timeout(s->db, BUSY_MS);
-    tables = count_tables(s, err);
+    tables = count_tables(s, "%", err);
     if (tables < 0)
         return -1;
     if (tables == 0 && mode == STORE_CREATE && prepare_new(s, err) != 0)
         return -1;
     if (check_schema(s, err) != 0)
         return -1;
+    tables = count_tables(s, "place", err);
+    if (tables < 0)
+        return -1;
+    s->places = tables > 0;
     if (mode == STORE_READ)
         return store_exec(s, "PRAGMA query_only=1", "read", err);
-    return store_exec(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;", "open", err);
+    if (store_exec(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;", "open", err) != 0 ||
+        (!s->places && store_exec(s, PLACE_SQL, "open", err) != 0))
+        return -1;
+    s->places = true;
+    return 0;
 }
 
 /* The name as a URI that says the file does not change: the only way to read a store in a folder
@@ -234,6 +279,16 @@ static char *immutable_uri(const char *path)
             *p++ = *path;
     strcpy(p, "?immutable=1");
     return uri;
+}
+
+static void close_file(struct store *s)
+{
+    for (struct store_kept *k = s->kept; k < s->kept + STORE_KEPT; k++) {
+        sqlite3_finalize(k->q);
+        *k = (struct store_kept){0};
+    }
+    sqlite3_close(s->db);
+    s->db = NULL;
 }
 
 static int open_file(struct store *s, enum store_mode mode, struct store_error *err)
@@ -261,8 +316,7 @@ static int open_file(struct store *s, enum store_mode mode, struct store_error *
     uri = quiet ? immutable_uri(s->path) : NULL;
     if (!uri)
         return -1;
-    sqlite3_close(s->db);
-    s->db = NULL;
+    close_file(s);
     const int rc = sqlite3_open_v2(uri, &s->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
 
     free(uri);
@@ -276,6 +330,8 @@ struct store *store_open(const char *path, enum store_mode mode, struct store_er
     if (check_kind(path, mode, err) != 0)
         return NULL;
     s = calloc(1, sizeof(*s));
+    if (s)
+        s->claims = -1;
     if (!s || !(s->path = strdup(path))) {
         free(s);
         *err = (struct store_error){.status = 3, .text = "out of memory"};
@@ -292,8 +348,8 @@ void store_close(struct store *s)
 {
     if (!s)
         return;
-    if (s->db)
-        sqlite3_close(s->db);
+    close_file(s);
+    store_claims_close(s);
     free(s->path);
     free(s);
 }
@@ -316,11 +372,8 @@ int store_put_meta(struct store *s, const char *key, const char *value, struct s
 
 int store_put_point(struct store *s, const struct store_point *p, struct store_error *err)
 {
-    sqlite3_stmt *q = store_prepare(s,
-                                    "INSERT INTO point VALUES(?, ?, ?, ?, ?) ON CONFLICT(hash) DO "
-                                    "UPDATE SET labels = excluded.labels, "
-                                    "position = excluded.position",
-                                    "write", err);
+    sqlite3_stmt *q =
+        store_prepare(s, "INSERT OR IGNORE INTO point VALUES(?, ?, ?, ?, ?)", "write", err);
 
     if (!q)
         return -1;
@@ -329,6 +382,21 @@ int store_put_point(struct store *s, const struct store_point *p, struct store_e
     store_bind(q, 3, p->echo);
     store_bind(q, 4, p->machine);
     sqlite3_bind_int64(q, 5, p->position);
+    return store_finish(s, q, "write", err);
+}
+
+int store_put_place(struct store *s, const char *sweep, const struct store_point *p,
+                    struct store_error *err)
+{
+    sqlite3_stmt *q =
+        store_prepare(s, "INSERT OR REPLACE INTO place VALUES(?, ?, ?, ?)", "write", err);
+
+    if (!q)
+        return -1;
+    store_bind(q, 1, sweep);
+    store_bind(q, 2, p->hash);
+    store_bind(q, 3, p->labels);
+    sqlite3_bind_int64(q, 4, p->position);
     return store_finish(s, q, "write", err);
 }
 
@@ -374,8 +442,11 @@ int store_put_run(struct store *s, const struct store_run *r, struct store_error
 int store_put_failure(struct store *s, const struct store_run *r, int status, const char *report,
                       struct store_error *err)
 {
-    sqlite3_stmt *q = store_prepare(
-        s, "INSERT OR REPLACE INTO failure VALUES(?, ?, ?, ?, ?, ?, ?, ?)", "write", err);
+    sqlite3_stmt *q =
+        store_prepare(s,
+                      "INSERT OR REPLACE INTO failure SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 "
+                      "WHERE NOT EXISTS(SELECT 1 FROM run WHERE key = ?1)",
+                      "write", err);
     char seed[24];
 
     if (!q)

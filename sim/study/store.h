@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The result store: one SQLite file with points, finished runs and failed runs.
+ * The result store: one SQLite file with points, their places in sweeps, finished runs and failed
+ * runs. Several sweeps may share a store, and points: each has labels of its own for them.
  *
  * Always true:
  *  - one transaction per finished run: a run is in the store whole or not at all, whenever the
@@ -28,6 +29,7 @@ struct store_point {
     char *echo;   /* the scenario with every default, without `replications` */
     char *machine;
     int64_t position; /* number of the point in its sweep */
+    char *sweep;      /* whose labels and position these are; "" when no sweep has a name for it */
 };
 
 struct store_run {
@@ -60,10 +62,14 @@ const char *store_path(const struct store *s);
 int store_begin(struct store *s, struct store_error *err);
 int store_commit(struct store *s, struct store_error *err);
 void store_rollback(struct store *s);
-/* A point that is there keeps its runs and gets these labels and this position. */
+/* Ignored when the point is there. Labels and position stand until a sweep has its own. */
 int store_put_point(struct store *s, const struct store_point *p, struct store_error *err);
+/* Labels and position that the sweep has for a point that is there; replaces earlier ones. */
+int store_put_place(struct store *s, const char *sweep, const struct store_point *p,
+                    struct store_error *err);
 /* Ignored when its key is there. Takes away an earlier failure of the same key. */
 int store_put_run(struct store *s, const struct store_run *r, struct store_error *err);
+/* Replaces an earlier failure of the same key; ignored when the run is finished. */
 int store_put_failure(struct store *s, const struct store_run *r, int status, const char *report,
                       struct store_error *err);
 int store_put_meta(struct store *s, const char *key, const char *value, struct store_error *err);
@@ -72,12 +78,29 @@ int store_get_meta(struct store *s, const char *key, char **value, struct store_
 /* 1 when a finished run has this key, 0 when not. */
 int store_has(struct store *s, const char *key, struct store_error *err);
 
-/* Points by (position, hash); malloc'ed array. */
+/* Tells other processes that this one is about to make the run. False when another one is: its claim
+ * ends when it says so, or with the process, however that ends. Where claims cannot be kept (a file
+ * system without locks) everybody has every claim, and runs may be made twice, but not stored. */
+bool store_claim(struct store *s, const char *key);
+void store_unclaim(struct store *s, const char *key);
+
+/* Points by (sweep, position, hash), once for each sweep that has them; malloc'ed array. */
 int store_points(struct store *s, struct store_point **list, size_t *n, struct store_error *err);
 void store_points_free(struct store_point *list, size_t n);
-/* Runs of a point by (seed, replication, version, policy). The callback's run is borrowed; it
- * returns false to stop, which makes the call fail with what the callback put into its own
- * argument. */
+/* The readers below call back with borrowed arguments; a callback returns false to stop, which makes
+ * the call fail with what the callback put into its own argument. */
+/* Places of one sweep. */
+int store_places(struct store *s, const char *sweep,
+                 bool (*each)(void *arg, const char *point, const char *labels, int64_t position),
+                 void *arg, struct store_error *err);
+/* Keys of all finished runs, ascending. */
+int store_keys(struct store *s, bool (*each)(void *arg, const char *key), void *arg,
+               struct store_error *err);
+/* How many finished runs a point has, and their wall times together. */
+int store_wall_times(struct store *s,
+                     bool (*each)(void *arg, const char *point, int64_t n, int64_t total_ms),
+                     void *arg, struct store_error *err);
+/* Runs of a point by (seed, replication, version, policy). */
 int store_runs(struct store *s, const char *point,
                bool (*each)(void *arg, const struct store_run *r), void *arg,
                struct store_error *err);
@@ -87,7 +110,7 @@ int store_failures(struct store *s,
                    void *arg, struct store_error *err);
 
 /* Adds all that `from` has and `into` lacks. Two stores that disagree about a run (same key, other
- * fingerprint or values) or about the labels of a point are refused, and `into` is left as it was.
+ * fingerprint or values) or about the labels that a sweep has for a point are refused, and `into` is left as it was.
  */
 int store_merge(struct store *into, struct store *from, struct store_error *err);
 

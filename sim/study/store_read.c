@@ -39,7 +39,7 @@ int store_get_meta(struct store *s, const char *key, char **value, struct store_
     } else if (rc != SQLITE_DONE) {
         failed = store_fail(s, err, "read");
     }
-    sqlite3_finalize(q);
+    store_release(s, q);
     return failed;
 }
 
@@ -54,7 +54,7 @@ int store_has(struct store *s, const char *key, struct store_error *err)
     rc = sqlite3_step(q);
     if (rc != SQLITE_ROW && rc != SQLITE_DONE)
         store_fail(s, err, "read");
-    sqlite3_finalize(q);
+    store_release(s, q);
     return rc == SQLITE_ROW ? 1 : rc == SQLITE_DONE ? 0 : -1;
 }
 
@@ -65,7 +65,8 @@ static bool copy_point(sqlite3_stmt *q, struct store_point *p)
     p->echo = strdup(column(q, 2));
     p->machine = strdup(column(q, 3));
     p->position = sqlite3_column_int64(q, 4);
-    return p->hash && p->labels && p->echo && p->machine;
+    p->sweep = strdup(column(q, 5));
+    return p->hash && p->labels && p->echo && p->machine && p->sweep;
 }
 
 static int read_points(struct store *s, sqlite3_stmt *q, struct store_point **list, size_t *n,
@@ -91,12 +92,17 @@ static int read_points(struct store *s, sqlite3_stmt *q, struct store_point **li
     return rc == SQLITE_DONE ? 0 : store_fail(s, err, "read");
 }
 
+/* Points that no sweep has claimed belong to the one without a name. */
+#define PLACELESS "SELECT hash, labels, echo, machine, position, '' AS sweep FROM point"
+
 int store_points(struct store *s, struct store_point **list, size_t *n, struct store_error *err)
 {
-    sqlite3_stmt *q = store_prepare(s,
-                                    "SELECT hash, labels, echo, machine, position FROM point "
-                                    "ORDER BY position, hash",
-                                    "read", err);
+    static const char placeless[] = PLACELESS " ORDER BY position, hash";
+    static const char placed[] =
+        PLACELESS " WHERE NOT EXISTS(SELECT 1 FROM place WHERE point = hash) UNION ALL "
+                  "SELECT hash, place.labels, echo, machine, place.position, sweep FROM place "
+                  "JOIN point ON hash = point ORDER BY sweep, position, hash";
+    sqlite3_stmt *q = store_prepare(s, s->places ? placed : placeless, "read", err);
     int failed;
 
     *list = NULL;
@@ -104,7 +110,7 @@ int store_points(struct store *s, struct store_point **list, size_t *n, struct s
     if (!q)
         return -1;
     failed = read_points(s, q, list, n, err);
-    sqlite3_finalize(q);
+    store_release(s, q);
     if (failed) {
         store_points_free(*list, *n);
         *list = NULL;
@@ -120,8 +126,67 @@ void store_points_free(struct store_point *list, size_t n)
         free(list[i].labels);
         free(list[i].echo);
         free(list[i].machine);
+        free(list[i].sweep);
     }
     free(list);
+}
+
+int store_places(struct store *s, const char *sweep,
+                 bool (*each)(void *arg, const char *point, const char *labels, int64_t position),
+                 void *arg, struct store_error *err)
+{
+    sqlite3_stmt *q;
+    bool more = true;
+    int rc = SQLITE_DONE;
+
+    if (!s->places)
+        return 0;
+    q = store_prepare(s, "SELECT point, labels, position FROM place WHERE sweep = ?", "read", err);
+    if (!q)
+        return -1;
+    store_bind(q, 1, sweep);
+    while (more && (rc = sqlite3_step(q)) == SQLITE_ROW)
+        more = each(arg, column(q, 0), column(q, 1), sqlite3_column_int64(q, 2));
+    if (more && rc != SQLITE_DONE)
+        more = store_fail(s, err, "read") == 0;
+    store_release(s, q);
+    return more ? 0 : -1;
+}
+
+int store_keys(struct store *s, bool (*each)(void *arg, const char *key), void *arg,
+               struct store_error *err)
+{
+    sqlite3_stmt *q = store_prepare(s, "SELECT key FROM run ORDER BY key", "read", err);
+    bool more = true;
+    int rc = SQLITE_DONE;
+
+    if (!q)
+        return -1;
+    while (more && (rc = sqlite3_step(q)) == SQLITE_ROW)
+        more = each(arg, column(q, 0));
+    if (more && rc != SQLITE_DONE)
+        more = store_fail(s, err, "read") == 0;
+    store_release(s, q);
+    return more ? 0 : -1;
+}
+
+int store_wall_times(struct store *s,
+                     bool (*each)(void *arg, const char *point, int64_t n, int64_t total_ms),
+                     void *arg, struct store_error *err)
+{
+    sqlite3_stmt *q = store_prepare(
+        s, "SELECT point, count(*), sum(wall_ms) FROM run GROUP BY point", "read", err);
+    bool more = true;
+    int rc = SQLITE_DONE;
+
+    if (!q)
+        return -1;
+    while (more && (rc = sqlite3_step(q)) == SQLITE_ROW)
+        more = each(arg, column(q, 0), sqlite3_column_int64(q, 1), sqlite3_column_int64(q, 2));
+    if (more && rc != SQLITE_DONE)
+        more = store_fail(s, err, "read") == 0;
+    store_release(s, q);
+    return more ? 0 : -1;
 }
 
 static struct store_run run_of(sqlite3_stmt *q)
@@ -161,7 +226,7 @@ int store_runs(struct store *s, const char *point,
     }
     if (more && rc != SQLITE_DONE)
         more = store_fail(s, err, "read") == 0;
-    sqlite3_finalize(q);
+    store_release(s, q);
     return more ? 0 : -1;
 }
 
@@ -186,7 +251,7 @@ int store_failures(struct store *s,
     }
     if (more && rc != SQLITE_DONE)
         more = store_fail(s, err, "read") == 0;
-    sqlite3_finalize(q);
+    store_release(s, q);
     return more ? 0 : -1;
 }
 
@@ -223,7 +288,7 @@ static int same_row(struct merging *m, const char *sql, const char *what, const 
                      : conflict(m, what, key);
     else if (rc != SQLITE_DONE)
         result = m->failed = store_fail(m->into, m->err, "read");
-    sqlite3_finalize(q);
+    store_release(m->into, q);
     return result;
 }
 
@@ -251,13 +316,46 @@ static bool merge_failure(void *arg, const struct store_run *r, int status, cons
     return m->failed == 0;
 }
 
+/* The same sweep gives a point the same labels everywhere; each sweep its own. */
+static int merge_place(struct merging *m, const struct store_point *p)
+{
+    sqlite3_stmt *q = store_prepare(
+        m->into, "SELECT labels FROM place WHERE sweep = ? AND point = ?", "read", m->err);
+    int rc;
+
+    if (!q)
+        return m->failed = -1;
+    store_bind(q, 1, p->sweep);
+    store_bind(q, 2, p->hash);
+    rc = sqlite3_step(q);
+    if (rc == SQLITE_ROW && strcmp(column(q, 0), p->labels) != 0)
+        conflict(m, "the labels of point", p->hash);
+    else if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+        m->failed = store_fail(m->into, m->err, "read");
+    store_release(m->into, q);
+    if (m->failed == 0 && rc == SQLITE_DONE)
+        m->failed = store_put_place(m->into, p->sweep, p, m->err);
+    return m->failed;
+}
+
+/* Whether no sweep of `into` has the point either; its labels must then agree. */
+static bool placeless_in(struct merging *m, const struct store_point *p)
+{
+    return same_row(m,
+                    "SELECT labels, echo FROM point WHERE hash = ?1 AND "
+                    "NOT EXISTS(SELECT 1 FROM place WHERE point = ?1)",
+                    "the labels of point", p->hash, p->labels, p->echo) == 1;
+}
+
 static int merge_point(struct merging *m, const struct store_point *p)
 {
-    int there = same_row(m, "SELECT labels, echo FROM point WHERE hash = ?", "the labels of point",
-                         p->hash, p->labels, p->echo);
+    const int there = same_row(m, "SELECT echo, machine FROM point WHERE hash = ?", "point",
+                               p->hash, p->echo, p->machine);
 
     if (there == 0)
         m->failed = store_put_point(m->into, p, m->err);
+    if (m->failed == 0 && (*p->sweep || (there == 1 && !placeless_in(m, p))) && m->failed == 0)
+        merge_place(m, p);
     if (m->failed == 0 && store_runs(m->from, p->hash, merge_run, m, m->err) != 0)
         m->failed = -1;
     return m->failed;
@@ -278,7 +376,7 @@ static int merge_meta(struct merging *m)
             m->failed = store_put_meta(m->into, column(q, 0), column(q, 1), m->err);
         free(mine);
     }
-    sqlite3_finalize(q);
+    store_release(m->from, q);
     return m->failed;
 }
 

@@ -75,13 +75,20 @@ char *study_echo(const char *echo)
     return out;
 }
 
-static char *labels_of(const struct sweep *s, size_t point)
+char *study_labels(const struct study *st, size_t point)
 {
+    const struct sweep *s = st->sweep;
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     struct json j;
 
+    if (!s) {
+        if (out)
+            fclose(out);
+        free(text);
+        return strdup(st->point[point].row.labels);
+    }
     if (!out)
         return NULL;
     json_init(&j, out, true);
@@ -96,18 +103,71 @@ static char *labels_of(const struct sweep *s, size_t point)
     return text;
 }
 
-static bool fill_point(struct study_point *p, const struct sweep *s, size_t i)
+bool study_row(const struct study *st, size_t i, struct store_point *row)
 {
-    const struct scenario *sc = p->scenario;
+    const struct study_point *p = &st->point[i];
+    const struct scenario *sc = st->sweep ? study_scenario(st, i) : NULL;
 
+    *row = (struct store_point){.position = p->row.position};
+    row->hash = strdup(p->row.hash);
+    row->labels = study_labels(st, i);
+    if (sc) {
+        row->echo = study_echo(sc->echo);
+        row->machine = strdup(sc->machine.name ? sc->machine.name : "");
+        study_give_back(st, i, sc);
+    } else if (!st->sweep) {
+        row->echo = strdup(p->row.echo);
+        row->machine = strdup(p->row.machine);
+    }
+    return row->hash && row->labels && row->echo && row->machine;
+}
+
+void study_row_free(struct store_point *row)
+{
+    free(row->hash);
+    free(row->labels);
+    free(row->echo);
+    free(row->machine);
+    *row = (struct store_point){0};
+}
+
+const struct scenario *study_scenario(const struct study *st, size_t point)
+{
+    const struct study_point *p = &st->point[point];
+    struct conf_errors ignored = {0};
+    struct conf_tree *t;
+    struct scenario *s = NULL;
+
+    if (p->scenario)
+        return p->scenario;
+    t = sweep_tree(st->sweep, point, &ignored);
+    if (t)
+        s = scenario_from_tree_with(t, st->sweep->base_file, st->files, &ignored);
+    conf_free(t);
+    conf_errors_free(&ignored);
+    /* What is not kept in `files`, as lists of measured values, can have changed meanwhile. */
+    if (s && strcmp(s->hash, p->row.hash) != 0) {
+        scenario_free(s);
+        s = NULL;
+    }
+    return s;
+}
+
+void study_give_back(const struct study *st, size_t point, const struct scenario *s)
+{
+    if (s && s != st->point[point].scenario)
+        scenario_free((struct scenario *)s);
+}
+
+static bool fill_point(struct study_point *p, const struct sweep *s, size_t i,
+                       const struct scenario *sc)
+{
     p->seed = sc->seed;
     p->replications = s->replications ? s->replications : sc->replications;
+    p->duration = sc->duration;
     p->row.position = (int64_t)i;
-    p->row.echo = study_echo(sc->echo);
-    p->row.labels = labels_of(s, i);
-    p->row.machine = strdup(sc->machine.name ? sc->machine.name : "");
     p->row.hash = strdup(sc->hash);
-    return p->row.echo && p->row.labels && p->row.machine && p->row.hash;
+    return p->row.hash;
 }
 
 /* Messages already reported, so that a fault of the base does not come once per point. */
@@ -168,16 +228,14 @@ static void make_point(struct study *st, const struct sweep *s, size_t i, struct
 {
     struct conf_errors mine = {0};
     struct conf_tree *t = sweep_tree(s, i, &mine);
-    struct study_point *p = &st->point[i];
+    struct scenario *sc = t ? scenario_from_tree_with(t, s->base_file, st->files, &mine) : NULL;
 
-    if (t)
-        p->scenario = scenario_from_tree(t, s->base_file, &mine);
     if (mine.n > 0)
         report_point(s, i, &mine, seen, e);
-    else if (!p->scenario || !fill_point(p, s, i))
+    else if (!sc || !fill_point(&st->point[i], s, i, sc))
         conf_error_file(e, s->file, "out of memory");
-    if (t)
-        conf_free(t);
+    scenario_free(sc);
+    conf_free(t);
     conf_errors_free(&mine);
 }
 
@@ -238,6 +296,10 @@ struct study *study_new(const struct sweep *s, const char *version, const char *
     }
     st->version = version;
     st->policy = policy;
+    st->name = s->name;
+    st->sweep = s;
+    st->files = scenario_files_new();
+    st->until = s->until.metric ? &s->until : NULL;
     st->npoints = s->npoints;
     for (size_t i = 0; i < s->npoints; i++)
         make_point(st, s, i, &seen, e);
@@ -258,14 +320,14 @@ void study_free(struct study *st)
     for (size_t i = 0; i < st->npoints; i++) {
         struct study_point *p = &st->point[i];
 
-        if (p->scenario)
-            scenario_free(p->scenario);
+        scenario_free(p->scenario);
         free(p->row.hash);
         free(p->row.labels);
         free(p->row.echo);
         free(p->row.machine);
         free(p->first_failure);
     }
+    scenario_files_free(st->files);
     free(st->point);
     free(st);
 }

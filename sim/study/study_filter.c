@@ -6,57 +6,35 @@
 #include "study/plot_axes.h"
 #include "study/study.h"
 
-static int no_axis(const char **paths, size_t n, const char *name, struct store_error *err)
-{
-    plot_fail(err, 2, "no axis '%s'; the sweep has", name);
-    for (size_t i = 0; i < n; i++)
-        snprintf(err->text + strlen(err->text), sizeof(err->text) - strlen(err->text), "%s %s",
-                 i ? "," : "", paths[i]);
-    return -1;
-}
-
 /* The axis that PATH=VALUE names, and the value's text. -1 with *err. */
 static int axis_of(const struct sweep *s, const char *filter, size_t *axis, const char **value,
                    struct store_error *err)
 {
     const char *equals = strchr(filter, '=');
-    const char **paths = calloc(s->naxes + 1, sizeof(*paths));
     char *name = equals ? strndup(filter, (size_t)(equals - filter)) : NULL;
+    char why[400];
     int failed = 0;
 
     if (!equals) {
         failed = plot_fail(err, 2, "'--filter' is '%s', expected PATH=VALUE", filter);
-    } else if (!paths || !name) {
+    } else if (!name) {
         failed = plot_fail(err, 3, "out of memory");
     } else {
-        const char *path;
-
-        for (size_t i = 0; i < s->naxes; i++)
-            paths[i] = s->axis[i].path;
-        path = axis_resolve(paths, s->naxes, name);
-        while (*axis < s->naxes && strcmp(paths[*axis], path) != 0)
-            ++*axis;
         *value = equals + 1;
+        *axis = sweep_find_axis(s, name, why, sizeof(why));
         if (*axis == s->naxes)
-            failed = no_axis(paths, s->naxes, name, err);
+            failed = plot_fail(err, 2, "%s", why);
     }
     free(name);
-    free(paths);
     return failed;
 }
 
 static int no_value(const struct sweep *s, size_t axis, const char *value, struct store_error *err)
 {
-    const struct sweep_axis *a = &s->axis[axis];
-    const char **labels = calloc(a->n + 1, sizeof(*labels)), *near;
+    const char *near = sweep_near_label(s, axis, value);
 
-    for (size_t i = 0; labels && i < a->n; i++)
-        labels[i] = a->value[i].label;
-    near = labels ? conf_nearest(value, labels, a->n) : NULL;
-    plot_fail(err, 2, "the axis %s has no value '%s'%s%s%s", a->path, value,
-              near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-    free(labels);
-    return -1;
+    return plot_fail(err, 2, "the axis %s has no value '%s'%s%s%s", s->axis[axis].path, value,
+                     near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 int study_filter(struct study *st, const struct sweep *s, const char *const *filter, size_t n,

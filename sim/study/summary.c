@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The closing table of a sweep. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,53 +36,101 @@ static void number_text(double v, int decimals, char out[32])
         snprintf(out, 32, "%.*f", decimals, v);
 }
 
-static const struct data_point *find_point(const struct dataset *d, const struct study *st,
-                                           size_t i)
-{
-    for (size_t k = 0; k < d->n; k++)
-        if (strcmp(d->point[k].hash, st->point[i].row.hash) == 0 &&
-            strcmp(d->point[k].version, st->version) == 0 &&
-            strcmp(d->point[k].policy, st->policy) == 0)
-            return &d->point[k];
-    return NULL;
-}
+/* What a line shows of a point: the chosen metrics, or the default ones. */
+struct line {
+    size_t runs;
+    struct summary *sum; /* per candidate */
+};
 
-/* The chosen metrics, or the default ones that some point has. */
-static size_t choose(const struct sweep *s, const struct dataset *d, const struct metric **list)
-{
-    size_t n = 0;
+struct lines {
+    const struct metric **metric; /* candidates */
+    size_t nmetrics;
+    struct line *line; /* per point */
+    struct summary *sums;
+};
 
-    if (s->nmetrics > 0) {
-        memcpy(list, s->metrics, s->nmetrics * sizeof(*list));
-        return s->nmetrics;
+static bool lines_new(struct lines *l, const struct sweep *s, const struct study *st)
+{
+    const size_t n = s->nmetrics ? s->nmetrics : NDEFAULT;
+
+    *l = (struct lines){.metric = calloc(n, sizeof(*l->metric)),
+                        .nmetrics = n,
+                        .line = calloc(st->npoints + 1, sizeof(*l->line)),
+                        .sums = calloc((st->npoints + 1) * n, sizeof(*l->sums))};
+    if (!l->metric || !l->line || !l->sums)
+        return false;
+    for (size_t m = 0; m < n; m++)
+        l->metric[m] = s->nmetrics ? s->metrics[m] : &metrics[default_metrics[m]];
+    for (size_t i = 0; i < st->npoints; i++) {
+        l->line[i].sum = &l->sums[i * n];
+        for (size_t m = 0; m < n; m++)
+            l->line[i].sum[m] = (struct summary){.mean = NAN, .ci95 = NAN};
     }
-    for (size_t i = 0; i < NDEFAULT; i++)
-        for (size_t k = 0; k < d->n; k++)
-            if (isfinite(d->point[k].sum[default_metrics[i]].mean)) {
-                list[n++] = &metrics[default_metrics[i]];
-                break;
-            }
-    return n;
+    return true;
 }
 
-static void fill_line(struct text_grid *g, size_t line, const struct data_point *p,
-                      const struct metric *const *list, size_t n, int64_t failed)
+static void lines_free(struct lines *l)
+{
+    free(l->metric);
+    free(l->line);
+    free(l->sums);
+}
+
+/* Takes the runs of this version and policy; all runs of all points at once would be too many. */
+static int read_line(struct lines *l, const struct study *st, size_t i, struct store *store,
+                     struct store_error *err)
+{
+    const struct store_point row = {
+        .hash = st->point[i].row.hash, .labels = "{}", .echo = "{}", .machine = ""};
+    struct dataset d = {0};
+    const int failed = dataset_add_point(&d, store, &row, err);
+
+    for (size_t k = 0; !failed && k < d.n; k++) {
+        if (strcmp(d.point[k].version, st->version) != 0 ||
+            strcmp(d.point[k].policy, st->policy) != 0)
+            continue;
+        l->line[i].runs = d.point[k].nruns;
+        for (size_t m = 0; m < l->nmetrics; m++)
+            l->line[i].sum[m] = d.point[k].sum[l->metric[m] - metrics];
+    }
+    dataset_free(&d);
+    return failed;
+}
+
+/* Of the default metrics those that no point has are not shown. */
+static void drop_empty(struct lines *l, const struct study *st)
+{
+    size_t kept = 0;
+
+    for (size_t m = 0; m < l->nmetrics; m++) {
+        bool used = false;
+
+        for (size_t i = 0; i < st->npoints; i++)
+            used = used || isfinite(l->line[i].sum[m].mean);
+        for (size_t i = 0; used && i < st->npoints; i++)
+            l->line[i].sum[kept] = l->line[i].sum[m];
+        if (used)
+            l->metric[kept++] = l->metric[m];
+    }
+    l->nmetrics = kept;
+}
+
+static void fill_line(struct text_grid *g, size_t line, const struct line *x, size_t n,
+                      int64_t failed)
 {
     char count[64];
 
-    snprintf(count, sizeof(count), "%zu", p ? p->nruns : 0);
+    snprintf(count, sizeof(count), "%zu", x->runs);
     if (failed > 0)
         snprintf(count + strlen(count), 32, " (%d failed)", (int)failed);
     text_grid_set(g, line, g->left, count);
     for (size_t m = 0; m < n; m++) {
-        const struct summary none = {.mean = NAN, .ci95 = NAN};
-        const struct summary *s = p ? &p->sum[list[m] - metrics] : &none;
-        const int decimals = decimals_for(s->mean);
+        const int decimals = decimals_for(x->sum[m].mean);
         char text[32];
 
-        number_text(s->mean, decimals, text);
+        number_text(x->sum[m].mean, decimals, text);
         text_grid_set(g, line, g->left + 1 + 2 * m, text);
-        number_text(s->ci95, decimals, text);
+        number_text(x->sum[m].ci95, decimals, text);
         text_grid_set(g, line, g->left + 2 + 2 * m, text);
     }
 }
@@ -95,24 +144,19 @@ static size_t points_there(const struct study *st)
     return n;
 }
 
-int summary_write(FILE *out, const struct sweep *s, const struct study *st, const struct dataset *d)
+static int put_lines(FILE *out, const struct sweep *s, const struct study *st,
+                     const struct lines *l)
 {
-    const struct metric **list = calloc(s->nmetrics + NDEFAULT, sizeof(*list));
     struct text_grid g;
-    size_t n;
+    const size_t n = l->nmetrics;
 
-    if (!list)
+    if (!text_grid_new(&g, s->naxes + 1 + 2 * n, points_there(st) + 1, s->naxes))
         return -1;
-    n = choose(s, d, list);
-    if (!text_grid_new(&g, s->naxes + 1 + 2 * n, points_there(st) + 1, s->naxes)) {
-        free(list);
-        return -1;
-    }
     for (size_t i = 0; i < s->naxes; i++)
         text_grid_set(&g, 0, i, s->axis[i].path);
     text_grid_set(&g, 0, s->naxes, "n");
     for (size_t m = 0; m < n; m++) {
-        text_grid_set(&g, 0, s->naxes + 1 + 2 * m, list[m]->key);
+        text_grid_set(&g, 0, s->naxes + 1 + 2 * m, l->metric[m]->key);
         text_grid_set(&g, 0, s->naxes + 2 + 2 * m, "+-95 %");
     }
     for (size_t p = 0, line = 1; p < s->npoints; p++) {
@@ -120,22 +164,56 @@ int summary_write(FILE *out, const struct sweep *s, const struct study *st, cons
             continue;
         for (size_t i = 0; i < s->naxes; i++)
             text_grid_set(&g, line, i, sweep_label(s, p, i));
-        fill_line(&g, line++, find_point(d, st, p), list, n, st->point[p].nfailed);
+        fill_line(&g, line++, &l->line[p], n, st->point[p].nfailed);
     }
-    free(list);
     return text_grid_put(&g, out);
 }
 
-int summary_write_points(FILE *out, const struct sweep *s, const struct study *st)
+int summary_read(struct summary_table *t, const struct sweep *s, const struct study *st,
+                 struct store *store, struct store_error *err)
+{
+    struct lines *l = calloc(1, sizeof(*l));
+    int failed = 0;
+
+    t->lines = l;
+    if (!l || !lines_new(l, s, st)) {
+        *err = (struct store_error){.status = 3, .text = "out of memory"};
+        return -1;
+    }
+    for (size_t i = 0; !failed && i < st->npoints; i++)
+        if (!st->point[i].left_out)
+            failed = read_line(l, st, i, store, err);
+    if (s->nmetrics == 0)
+        drop_empty(l, st);
+    return failed;
+}
+
+int summary_write(FILE *out, const struct summary_table *t, const struct sweep *s,
+                  const struct study *st)
+{
+    return put_lines(out, s, st, t->lines);
+}
+
+void summary_free(struct summary_table *t)
+{
+    if (t->lines)
+        lines_free(t->lines);
+    free(t->lines);
+    t->lines = NULL;
+}
+
+int summary_write_points(FILE *out, const struct sweep *s, const struct study *st,
+                         const int64_t *missing)
 {
     struct text_grid g;
 
-    if (!text_grid_new(&g, s->naxes + 2, points_there(st) + 1, s->naxes + 2))
+    if (!text_grid_new(&g, s->naxes + 3, points_there(st) + 1, s->naxes + 2))
         return -1;
     text_grid_set(&g, 0, 0, "point");
     for (size_t i = 0; i < s->naxes; i++)
         text_grid_set(&g, 0, i + 1, s->axis[i].path);
     text_grid_set(&g, 0, s->naxes + 1, "scenario");
+    text_grid_set(&g, 0, s->naxes + 2, "missing");
     for (size_t p = 0, line = 0; p < s->npoints; p++) {
         char number[24];
 
@@ -147,6 +225,8 @@ int summary_write_points(FILE *out, const struct sweep *s, const struct study *s
         for (size_t i = 0; i < s->naxes; i++)
             text_grid_set(&g, line, i + 1, sweep_label(s, p, i));
         text_grid_set(&g, line, s->naxes + 1, st->point[p].row.hash);
+        snprintf(number, sizeof(number), "%" PRId64, missing[p]);
+        text_grid_set(&g, line, s->naxes + 2, number);
     }
     return text_grid_put(&g, out);
 }

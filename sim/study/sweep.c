@@ -9,8 +9,9 @@
 
 #define MAX_REPLICATIONS 1000000
 
-static const char *const top_keys[] = {"base",         "axes",    "vary", "pair",
-                                       "replications", "metrics", "seed", "description"};
+static const char *const top_keys[] = {"base",    "axes",        "vary",  "pair",
+                                       "only",    "except",      "until", "replications",
+                                       "metrics", "description", "seed"};
 
 static char *name_of(const char *file)
 {
@@ -72,16 +73,29 @@ static void read_base(struct sweep *s, const struct conf_node *root, struct conf
     }
 }
 
-static void read_metrics(struct sweep *s, const struct conf_node *list, struct conf_errors *e)
+const struct metric *sweep_read_metric(const struct conf_node *n, struct conf_errors *e)
 {
     const char *names[2 * METRIC_COUNT];
     size_t known = 0;
+    const char *name = conf_str(n, e);
+    const struct metric *m = name ? metric_find(name) : NULL;
+    const char *near;
 
     for (size_t i = 0; i < METRIC_COUNT; i++) {
         names[known++] = metrics[i].key;
         if (metrics[i].alias)
             names[known++] = metrics[i].alias;
     }
+    near = name && !m ? conf_nearest(name, names, known) : NULL;
+    if (name && !m)
+        conf_error(e, n, "unknown metric '%s'%s%s%s", name,
+                   near ? "; did you mean '" : "; 'tandem list metrics' shows them",
+                   near ? near : "", near ? "'?" : "");
+    return m;
+}
+
+static void read_metrics(struct sweep *s, const struct conf_node *list, struct conf_errors *e)
+{
     if (list && list->kind != CONF_SEQ) {
         conf_error(e, list, "'metrics' must be a list of names, as in [throughput, p99]");
         return;
@@ -92,16 +106,10 @@ static void read_metrics(struct sweep *s, const struct conf_node *list, struct c
         return;
     }
     for (size_t i = 0; list && i < list->n; i++) {
-        const char *name = conf_str(list->child[i], e);
-        const struct metric *m = name ? metric_find(name) : NULL;
-        const char *near = name && !m ? conf_nearest(name, names, known) : NULL;
+        const struct metric *m = sweep_read_metric(list->child[i], e);
 
         if (m)
             s->metrics[s->nmetrics++] = m;
-        else if (name)
-            conf_error(e, list->child[i], "unknown metric '%s'%s%s%s", name,
-                       near ? "; did you mean '" : "; 'tandem list metrics' shows them",
-                       near ? near : "", near ? "'?" : "");
     }
 }
 
@@ -137,14 +145,15 @@ static void read_all(struct sweep *s, struct conf_errors *e)
 
     if (root->kind != CONF_MAP) {
         conf_error(e, root,
-                   "a sweep is a mapping with the keys base, axes, vary, pair, replications, "
-                   "metrics and seed");
+                   "a sweep is a mapping with the keys base, axes, vary, pair, only, except, "
+                   "replications, until, metrics and seed");
         return;
     }
     conf_only_keys(root, top_keys, sizeof(top_keys) / sizeof(top_keys[0]), "a sweep", e);
     read_base(s, root, e);
     if (conf_get(root, "replications"))
         conf_int(conf_get(root, "replications"), 1, MAX_REPLICATIONS, &s->replications, e);
+    sweep_read_until(s, conf_get(root, "until"), e);
     read_metrics(s, conf_get(root, "metrics"), e);
     read_seed(s, conf_get(root, "seed"), e);
     if (!sweep_read_axes(s, axes, e) || !sweep_read_vary(s, conf_get(root, "vary"), e) ||
@@ -152,7 +161,8 @@ static void read_all(struct sweep *s, struct conf_errors *e)
         conf_error_file(e, s->file, "out of memory");
     else if (e->n == 0)
         count_points(s, axes ? axes : root, e);
-    if (e->n == 0 && !sweep_leave_out(s, e))
+    if (e->n == 0 && (!sweep_leave_out(s, e) ||
+                      !sweep_read_filters(s, conf_get(root, "only"), conf_get(root, "except"), e)))
         conf_error_file(e, s->file, "out of memory");
 }
 

@@ -10,7 +10,9 @@
  *  - labels of an axis differ from each other, so labels tell points apart;
  *  - `vary` is an axis like any other, the last one: `none`, then each path with each percentage. A
  * point is left out where its scenario does not have the number (of a group of paths: any), or where
- * it would stay as it is (0, or a small whole number); what is nowhere is an error.
+ * it would stay as it is (0, or a small whole number); what is nowhere is an error;
+ *  - points that `only` does not name, or `except` does, are left out before anything is made of
+ *    them.
  */
 #ifndef SIM_STUDY_SWEEP_H
 #define SIM_STUDY_SWEEP_H
@@ -43,6 +45,13 @@ struct sweep_axis {
     } * value;
 };
 
+/* `until:`: replications go on until the 95 % interval of a metric is narrow. */
+struct sweep_until {
+    const struct metric *metric; /* NULL: not given */
+    double half_width;           /* of the mean */
+    int64_t min, max;            /* min 0: as many as `replications` say */
+};
+
 struct sweep {
     char *file;
     char *name;      /* of the file, without folder and ending */
@@ -55,7 +64,8 @@ struct sweep {
     size_t *group; /* points per group */
     size_t ngroups, npoints;
     size_t *kept; /* places of the points among all combinations; NULL: every one is a point */
-    int64_t replications;          /* 0: the scenario's own number */
+    int64_t replications; /* 0: the scenario's own number */
+    struct sweep_until until;
     const struct metric **metrics; /* NULL-terminated; empty when the file names none */
     size_t nmetrics;
     bool has_seed;
@@ -68,6 +78,11 @@ void sweep_free(struct sweep *s);
 /* Which value of `axis` the point has. */
 size_t sweep_coordinate(const struct sweep *s, size_t point, size_t axis);
 const char *sweep_label(const struct sweep *s, size_t point, size_t axis);
+/* The axis of this path, or the only one that ends in it; s->naxes when there is none, with words for
+ * a message in `why`. */
+size_t sweep_find_axis(const struct sweep *s, const char *path, char *why, size_t size);
+/* The nearest label of an axis, or NULL. */
+const char *sweep_near_label(const struct sweep *s, size_t axis, const char *label);
 /* The scenario of a point as a tree; NULL without memory. An axis that cannot be set is reported in
  * *e and left out, so that the rest can be checked too. Axes whose path goes through a short form
  * (host.slice) are set last, so that the scheduler they mean is the point's. What varies comes after

@@ -25,6 +25,13 @@ bool sweep_apply_vary(const struct sweep *s, struct conf_tree *t, const struct s
 /* Leaves out the points in which nothing varies. Once, when all axes are known; false without
  * memory. */
 bool sweep_leave_out(struct sweep *s, struct conf_errors *e);
+/* A metric by key or alias; NULL and reported, with the nearest, when there is none. */
+const struct metric *sweep_read_metric(const struct conf_node *n, struct conf_errors *e);
+/* `until:`, which may be NULL. After `replications`. */
+void sweep_read_until(struct sweep *s, const struct conf_node *until, struct conf_errors *e);
+/* `only:` and `except:`, which may be NULL: leaves points out. After all axes; false without memory. */
+bool sweep_read_filters(struct sweep *s, const struct conf_node *only,
+                        const struct conf_node *except, struct conf_errors *e);
 /* The tree of a point with all axes but `vary` set. */
 struct conf_tree *sweep_tree_before_vary(const struct sweep *s, size_t point,
                                          struct conf_errors *e);

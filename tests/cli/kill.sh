@@ -8,7 +8,7 @@
 cd "$dir" || exit 1
 cat > base.yaml <<'END'
 machine: flat-8
-duration: 4s
+duration: 800ms
 warmup: 100ms
 host: {scheduler: eevdf, tick: 250}
 vms:
@@ -20,9 +20,9 @@ base: base.yaml
 axes:
   vms.a.guest.policy: [bare, cps-load]
   host.scheduler: [eevdf, cfs]
-replications: 10
+replications: 50
 END
-runs=40
+runs=200
 
 # Finished runs of a store; 0 while there is none.
 count() {
@@ -53,33 +53,47 @@ gone() {
     return 1
 }
 
+start=$(date +%s%N)
 "$TANDEM" sweep sweep.yaml -j 2 -o whole.db --quiet > out 2> err
 status "undisturbed sweep" 0 $?
+took_ms=$((($(date +%s%N) - start) / 1000000))
 "$TANDEM" export whole.db > whole.csv
 [ "$(count whole.db)" -eq $runs ] || fail "an undisturbed sweep keeps $(count whole.db) of $runs runs"
 ok "undisturbed sweep of $runs runs"
 
-# -- kill -9, twice --
-for round in 5 15; do
+# -- kill -9, at ten moments of the sweep --
+# The first ones are early, where the store is being made; the others come within a tenth of the time that
+# the sweep takes, so that all ten take half of it, more or less.
+rows_of() { # sorted rows, up to the fingerprint: a metric that no run has yet has no column
+    tail -n +2 | cut -d, -f1-7 | sort
+}
+RANDOM=${SEED:=$$}
+last=0
+for round in 1 2 3 4 5 6 7 8 9 10; do
     "$TANDEM" sweep sweep.yaml -j 2 -o killed.db --quiet > out 2> err &
     pid=$!
-    wait_for killed.db $round $pid
+    if [ $round -le 2 ]; then ms=$((RANDOM % 40)); else ms=$((RANDOM % (took_ms / 10 + 1))); fi
+    sleep "$((ms / 1000)).$(printf %03d $((ms % 1000)))"
     workers=$(cat "/proc/$pid/task/$pid/children" 2> /dev/null)
-    kill -9 $pid
+    kill -9 $pid 2> /dev/null || fail "round $round: the sweep ended before it could be killed (SEED=$SEED)"
     wait $pid 2> /dev/null
     for w in $workers; do
-        gone "$w" || fail "worker $w lives on after the sweep was killed"
+        gone "$w" || fail "worker $w lives on after the sweep was killed (SEED=$SEED)"
     done
-    n=$(count killed.db)
-    [ "$n" -ge $round ] || fail "$round runs were finished before the kill, $n after it"
-    [ "$n" -lt $runs ] || fail "killed too late: all runs were finished"
-    "$TANDEM" export killed.db | tail -n +2 | sort > "after-$round.csv"
-    # Every row that was there stays as it is.
-    [ -z "$(tail -n +2 whole.csv | sort | comm -13 - "after-$round.csv")" ] ||
-        fail "the killed sweep has rows that an undisturbed one has not"
+    : > now.csv
+    [ ! -s killed.db ] || "$TANDEM" export killed.db 2> err | rows_of > now.csv
+    # What was there stays as it is, and all of it is right.
+    if [ $round -gt 1 ]; then
+        [ -z "$(comm -23 before.csv now.csv)" ] || fail "kill $round lost runs (SEED=$SEED)"
+    fi
+    [ -z "$(rows_of < whole.csv | comm -13 - now.csv)" ] ||
+        fail "the killed sweep has rows that an undisturbed one has not (SEED=$SEED)"
+    mv now.csv before.csv
+    last=$(grep -c . before.csv)
+    [ "$last" -lt $runs ] || fail "killed too late: all runs were finished (SEED=$SEED)"
 done
-[ -z "$(comm -23 after-5.csv after-15.csv)" ] || fail "a second kill lost runs of the first"
-ok "kill -9 keeps what was finished, workers end too"
+[ "$last" -gt 0 ] || fail "nothing was finished in ten sessions (SEED=$SEED)"
+ok "ten times kill -9 (SEED=$SEED): $last of $runs runs kept, workers end too"
 
 if command -v sqlite3 > /dev/null; then
     sqlite3 killed.db 'PRAGMA integrity_check' > integrity

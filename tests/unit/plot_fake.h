@@ -56,8 +56,11 @@ static inline void put_point(struct store *s, cJSON *labels, int position, char 
     struct store_error err = {0};
 
     hash_hex(text, strlen(text), hash);
-    struct store_point point = {hash, text, "{\"vms\":[{\"name\":\"web\",\"idle\":\"hlt\"}]}", "m",
-                                position};
+    struct store_point point = {.hash = hash,
+                                .labels = text,
+                                .echo = "{\"vms\":[{\"name\":\"web\",\"idle\":\"hlt\"}]}",
+                                .machine = "m",
+                                .position = position};
 
     cr_assert(store_put_point(s, &point, &err) == 0, "%s", err.text);
     free(text);

@@ -144,7 +144,7 @@ Test(store, killed_and_resumed)
         kill_a_session(path, st, 20000 + 13000 * i);
         struct store *s = store_open(path, STORE_CREATE, &err);
 
-        cr_assert(s && study_plan(st, s, &two, &c, &err) == 0, "%s", err.text);
+        cr_assert(s && study_plan(st, s, &two, &c, NULL, &err) == 0, "%s", err.text);
         cr_expect(c.before >= before, "runs were lost: %d of %d", (int)c.before, (int)before);
         before = c.before;
         store_close(s);
@@ -249,7 +249,7 @@ static void end_session_with(int sig, int status)
     cr_expect(gone, "workers live on after signal %d", sig);
     struct store *s = store_open(fake_path("i.db"), STORE_READ, &err);
 
-    cr_assert(s && study_plan(st, s, &two, &c, &err) == 0, "%s", err.text);
+    cr_assert(s && study_plan(st, s, &two, &c, NULL, &err) == 0, "%s", err.text);
     cr_expect(c.before == 2, "%d runs kept after signal %d", (int)c.before, sig);
     store_close(s);
     fake_study_free(st);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "commands.h"
 #include "load.h"
@@ -13,6 +12,7 @@
 #include "study/options.h"
 #include "study/outfile.h"
 #include "study/pool.h"
+#include "study/repeat.h"
 
 static const char *const formats[] = {"table", "json", "csv", NULL};
 
@@ -48,7 +48,7 @@ struct job {
     const struct options *o;
     const struct scenario *s;
     struct record *record; /* of the first replication */
-    int64_t n, next;
+    int64_t n;
     struct run_values **runs;
 };
 
@@ -68,103 +68,28 @@ static struct scenario *load(const struct options *o)
     return s;
 }
 
-static int replicate(const struct job *j, int64_t replication, struct run_values **v, char *error,
-                     size_t size)
+static void tell(void *arg, int64_t replication, int64_t wall_ms, const struct run_values *v)
 {
-    const struct run_watch watch = record_watch(j->record);
-    const bool records = replication == 0 && record_wanted(j->record);
-
-    return run_watched(j->s, j->s->seed, replication, records ? &watch : NULL, v, error, size);
-}
-
-static void tell(const struct job *j, int64_t replication, int64_t wall_ms)
-{
-    const struct run_values *v = j->runs[replication];
+    const struct job *j = arg;
 
     options_tell(j->o, "replication %lld of %lld: %.2f s, %llu events, fingerprint %016llx",
                  (long long)replication + 1, (long long)j->n, (double)wall_ms / 1e3,
                  (unsigned long long)v->events, (unsigned long long)v->fingerprint);
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-static int pool_job_run(void *arg, struct pool_job job, char **text, char *error, size_t size)
-{
-    const struct job *j = arg;
-    struct run_values *v;
-    const int status = replicate(j, job.replication, &v, error, size);
-
-    if (status)
-        return status;
-    *text = run_values_write(v);
-    run_values_free(v);
-    if (*text)
-        return 0;
-    snprintf(error, size, "out of memory");
-    return STATUS_FAILED;
-}
-
-static bool pool_job_next(void *arg, struct pool_job *job)
-{
-    struct job *j = arg;
-
-    if (j->next == j->n)
-        return false;
-    *job = (struct pool_job){.replication = j->next++};
-    return true;
-}
-
-static int pool_job_done(void *arg, struct pool_job job, const char *text, int64_t wall_ms)
-{
-    struct job *j = arg;
-
-    j->runs[job.replication] = run_values_parse(text);
-    if (!j->runs[job.replication])
-        return STATUS_BUG;
-    tell(j, job.replication, wall_ms);
-    return 0;
-}
-
-static int pool_job_failed(void *arg, struct pool_job job, int status, const char *report)
-{
-    (void)arg;
-    fprintf(stderr, "tandem run: replication %lld: %s\n", (long long)job.replication, report);
-    return status == STATUS_BUG ? STATUS_BUG : STATUS_FAILED;
-}
-
-static const struct pool_ops pool_ops = {
-    .run = pool_job_run,
-    .next = pool_job_next,
-    .done = pool_job_done,
-    .failed = pool_job_failed,
-};
-
 static int run_all(struct job *j, int64_t workers)
 {
-    char error[256] = "";
-    int status = 0;
+    const struct run_watch watch = record_watch(j->record);
+    const struct repeat r = {.scenario = j->s,
+                             .n = j->n,
+                             .workers = (int)workers,
+                             .who = "tandem run",
+                             .watch = record_wanted(j->record) ? &watch : NULL,
+                             .done = tell,
+                             .arg = j};
+    int status;
 
-    if (workers > 1) {
-        status = pool_run(&pool_ops, j, (int)workers, error, sizeof(error));
-        if (status && *error)
-            fprintf(stderr, "tandem run: %s\n", error);
-        return status;
-    }
-    for (int64_t i = 0; i < j->n && !status; i++) {
-        const int64_t start = now_ms();
-
-        status = replicate(j, i, &j->runs[i], error, sizeof(error));
-        if (!status)
-            tell(j, i, now_ms() - start);
-        else
-            fprintf(stderr, "tandem run: replication %lld: %s\n", (long long)i, error);
-    }
+    j->runs = repeat_runs(&r, &status);
     return status;
 }
 
@@ -250,11 +175,8 @@ static int run_scenario(const struct options *o, int format, int64_t workers)
     if (option_number(o, "reps", 1, 1000000, &j.n) &&
         option_number(o, "seed", 0, INT64_MAX, &seed)) {
         s->seed = (uint64_t)seed;
-        j.runs = calloc((size_t)j.n, sizeof(struct run_values *));
-        status = j.runs ? run_and_write(o, &j, format, workers) : STATUS_FAILED;
-        for (int64_t i = 0; j.runs && i < j.n; i++)
-            run_values_free(j.runs[i]);
-        free(j.runs);
+        status = run_and_write(o, &j, format, workers);
+        repeat_free(j.runs, j.n);
     }
     scenario_free(s);
     return status;

@@ -14,6 +14,8 @@ const struct command_entry commands[] = {
     {&command_sweep, cmd_sweep},
     {&command_merge, cmd_merge},
     {&command_export, cmd_export},
+    {&command_compare, cmd_compare},
+    {&command_baseline_write, cmd_baseline_write},
     {&command_plot, cmd_plot},
     {&command_validate, cmd_validate},
     {&command_trace_info, cmd_trace_info},

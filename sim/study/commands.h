@@ -9,9 +9,11 @@ int cmd_sweep(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_plot(int argc, char **argv);
+int cmd_compare(int argc, char **argv);
+int cmd_baseline_write(int argc, char **argv);
 int cmd_validate(int argc, char **argv);
 extern const struct command_spec command_sweep, command_export, command_merge, command_plot,
-    command_validate;
+    command_compare, command_baseline_write, command_validate;
 /* For `tandem list figures`. */
 void figures_list(FILE *out);
 

@@ -27,7 +27,7 @@ static char *bare_name(const char *path)
     return name;
 }
 
-static struct data_point *new_point(struct dataset *d)
+struct data_point *dataset_new_point(struct dataset *d)
 {
     struct data_point *more;
 
@@ -213,7 +213,7 @@ int dataset_add_point(struct dataset *d, struct store *s, const struct store_poi
 
         if (l.run[i].taken)
             continue;
-        p = new_point(d);
+        p = dataset_new_point(d);
         if (!p || !fill_point(p, row, store_path(s), l.run[i].version, l.run[i].policy) ||
             !fill_runs(p, &l, i, d))
             failed = out_of_memory(err);
@@ -260,7 +260,7 @@ static bool result_runs(struct data_point *p, const cJSON *list)
     return true;
 }
 
-static bool result_point(struct data_point *p, const cJSON *root, const char *path)
+bool dataset_fill_result(struct data_point *p, const cJSON *root, const char *path)
 {
     const cJSON *manifest = cJSON_GetObjectItemCaseSensitive(root, "manifest");
     const cJSON *echo = cJSON_GetObjectItemCaseSensitive(manifest, "scenario");
@@ -286,7 +286,7 @@ static bool result_point(struct data_point *p, const cJSON *root, const char *pa
            result_runs(p, cJSON_GetObjectItemCaseSensitive(root, "replications"));
 }
 
-static char *read_file(const char *path, size_t *n, struct store_error *err)
+char *dataset_read_file(const char *path, size_t *n, struct store_error *err)
 {
     FILE *in = fopen(path, "rb");
     char *text = NULL;
@@ -316,12 +316,11 @@ static char *read_file(const char *path, size_t *n, struct store_error *err)
     return text;
 }
 
-static int add_result(struct dataset *d, const char *path, const char *text,
-                      struct store_error *err)
+int dataset_add_text(struct dataset *d, const char *path, const char *text, struct store_error *err)
 {
     cJSON *root = cJSON_Parse(text);
     const bool good = strcmp(text_of(root, "schema"), "tandem.result/1") == 0;
-    struct data_point *p = good ? new_point(d) : NULL;
+    struct data_point *p = good ? dataset_new_point(d) : NULL;
     int failed = 0;
 
     if (!good) {
@@ -330,7 +329,7 @@ static int add_result(struct dataset *d, const char *path, const char *text,
                  "%s: neither a result store nor a result file of Tandem (%s)", path,
                  root ? "no schema tandem.result/1" : "not JSON");
         failed = -1;
-    } else if (!p || !result_point(p, root, path)) {
+    } else if (!p || !dataset_fill_result(p, root, path)) {
         failed = out_of_memory(err);
     } else {
         p->position = (int64_t)d->n; /* files keep the order in which they are named */
@@ -342,8 +341,8 @@ static int add_result(struct dataset *d, const char *path, const char *text,
 int dataset_add_result(struct dataset *d, const char *path, struct store_error *err)
 {
     size_t n;
-    char *text = read_file(path, &n, err);
-    const int failed = text ? add_result(d, path, text, err) : -1;
+    char *text = dataset_read_file(path, &n, err);
+    const int failed = text ? dataset_add_text(d, path, text, err) : -1;
 
     free(text);
     return failed;

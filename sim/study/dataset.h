@@ -57,6 +57,9 @@ struct dataset {
  * of one sweep in the store; without it, a store of several sweeps with different axes is refused, and
  * a point to which several give the same labels comes once. 0, or -1 with *err. */
 int dataset_add(struct dataset *d, const char *path, struct store_error *err);
+/* A result in memory, as `tandem run --format json` writes it; `path` names it. */
+int dataset_add_text(struct dataset *d, const char *path, const char *text,
+                     struct store_error *err);
 /* All points of a store, once for each sweep that has them, or those of one sweep. */
 int dataset_add_store(struct dataset *d, struct store *s, struct store_error *err);
 int dataset_add_sweep(struct dataset *d, struct store *s, const char *sweep,

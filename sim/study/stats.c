@@ -10,7 +10,7 @@
 
 #include "engine/rng.h"
 
-#define LEAST_FOR_RESAMPLES 5
+#define LEAST_FOR_RESAMPLES 10
 #define RESAMPLE_SEED       UINT64_C(0x7461696c)
 
 /* Probabilities are rounded to 2^-40: the last bits may depend on which variant of log and exp the C

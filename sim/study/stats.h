@@ -30,7 +30,7 @@ struct stats_diff {
 /* Pairs (base[i], new[i]). */
 struct stats_diff stats_paired(const double *base, const double *new, size_t n);
 struct stats_diff stats_welch(const double *base, size_t nbase, const double *new, size_t nnew);
-/* The same with the distribution of resamples; without memory, and for fewer than five values on a
+/* The same with the distribution of resamples; without memory, and for fewer than ten values on a
  * side, of which there are too few different resamples, as above. */
 struct stats_diff stats_paired_tail(const double *base, const double *new, size_t n);
 struct stats_diff stats_welch_tail(const double *base, size_t nbase, const double *new,

@@ -47,12 +47,13 @@ int text_grid_put(struct text_grid *g, FILE *out)
             const char *text = grid_get(g, l, c);
             const int pad = width[c] - text_width(text);
             const bool last = c + 1 == g->cols;
+            const bool left = c < g->left || (last && g->left_last);
 
             missing = missing || !g->cell[l * g->cols + c];
-            if (c >= g->left)
+            if (!left)
                 fprintf(out, "%*s", pad, "");
             text_put(out, text);
-            if (c < g->left && !last)
+            if (left && !last)
                 fprintf(out, "%*s", pad, "");
             fputs(last ? "\n" : "  ", out);
         }

@@ -9,6 +9,7 @@
 
 struct text_grid {
     size_t cols, lines, left; /* the first `left` columns are words */
+    bool left_last;           /* and the last one; set after text_grid_new */
     char **cell;              /* lines * cols, NULL where memory ran out */
 };
 

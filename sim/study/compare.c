@@ -1,0 +1,611 @@
+/* SPDX-License-Identifier: MIT */
+/* Matching points and judging metrics. See compare.h. */
+#include "study/compare.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "parts.h"
+#include "study/stats.h"
+
+static const enum metric_id judged[] = {METRIC_THROUGHPUT,  METRIC_LATENCY_MEAN, METRIC_LATENCY_P50,
+                                        METRIC_LATENCY_P95, METRIC_LATENCY_P99,  METRIC_WAKE_MEAN,
+                                        METRIC_WAKE_P99,    METRIC_BARRIERS,     METRIC_JAIN};
+
+const struct metric **compare_default_metrics(size_t *n)
+{
+    const struct metric **list = calloc(sizeof(judged) / sizeof(judged[0]) + 1, sizeof(*list));
+
+    *n = 0;
+    while (list && *n < sizeof(judged) / sizeof(judged[0])) {
+        list[*n] = &metrics[judged[*n]];
+        ++*n;
+    }
+    return list;
+}
+
+const char *verdict_name(enum verdict v)
+{
+    static const char *const name[] = {"identical", "same",      "better",
+                                       "changed",   "undecided", "worse"};
+
+    return name[v];
+}
+
+static void tell(char ***list, size_t *n, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void tell(char ***list, size_t *n, const char *fmt, ...)
+{
+    char text[512];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    *list = parts_grow(*list, *n, sizeof(**list));
+    (*list)[(*n)++] = parts_copy(text);
+}
+
+/* ---- points ---- */
+
+static char *label_of(const struct data_point *p)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    const cJSON *item;
+    const char *between = "";
+
+    if (!out)
+        return parts_copy("");
+    cJSON_ArrayForEach(item, p->labels)
+    {
+        fprintf(out, "%s%s=%s", between, item->string,
+                cJSON_IsString(item) ? item->valuestring : "?");
+        between = ", ";
+    }
+    fclose(out);
+    return text;
+}
+
+/* The points of a dataset by label. */
+struct labelled {
+    char *label;
+    const struct data_point *point;
+};
+
+static int by_label(const void *a, const void *b)
+{
+    const struct labelled *x = a, *y = b;
+
+    return strcmp(x->label, y->label);
+}
+
+static struct labelled *labelled_points(const struct dataset *d)
+{
+    struct labelled *list = parts_alloc(d->n + 1, sizeof(*list));
+
+    for (size_t i = 0; i < d->n; i++)
+        list[i] = (struct labelled){label_of(&d->point[i]), &d->point[i]};
+    qsort(list, d->n, sizeof(*list), by_label);
+    return list;
+}
+
+static void labelled_free(struct labelled *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(list[i].label);
+    free(list);
+}
+
+static const struct data_point *find_label(const struct labelled *list, size_t n, char *label)
+{
+    const struct labelled wanted = {.label = label};
+    const struct labelled *found = bsearch(&wanted, list, n, sizeof(*list), by_label);
+
+    return found ? found->point : NULL;
+}
+
+static void add_point(struct compare *c, const char *label, const struct data_point *base,
+                      const struct data_point *new)
+{
+    c->point = parts_grow(c->point, c->npoints, sizeof(*c->point));
+    c->point[c->npoints++] =
+        (struct compare_point){.label = parts_copy(label), .base = base, .new = new};
+}
+
+/* A point that a side has more than once, or NULL. */
+static const char *twice(const struct labelled *list, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (strcmp(list[i - 1].label, list[i].label) == 0)
+            return list[i].label;
+    return NULL;
+}
+
+static int refuse(struct compare *c, const char *name, const char *label, struct store_error *err)
+{
+    err->status = 2;
+    if (label)
+        snprintf(err->text, sizeof(err->text),
+                 "%s: the point (%.200s) is there more than once: by several versions of the "
+                 "program, loaded policies or sweeps",
+                 name, label);
+    else
+        snprintf(err->text, sizeof(err->text), "%s and %s have no point in common", c->base_name,
+                 c->new_name);
+    return -1;
+}
+
+/* The base's points in its own order, then those that only the new side has. */
+static size_t join(struct compare *c, const struct dataset *base, const struct labelled *bases,
+                   const struct dataset *new, const struct labelled *news)
+{
+    size_t matched = 0;
+
+    for (size_t i = 0; i < base->n; i++) {
+        char *label = label_of(&base->point[i]);
+
+        add_point(c, label, &base->point[i], find_label(news, new->n, label));
+        matched += c->point[c->npoints - 1].new != NULL;
+        free(label);
+    }
+    for (size_t i = 0; i < new->n; i++) {
+        char *label = label_of(&new->point[i]);
+
+        if (!find_label(bases, base->n, label))
+            add_point(c, label, NULL, &new->point[i]);
+        free(label);
+    }
+    return matched;
+}
+
+static int match_points(struct compare *c, const struct dataset *base, const struct dataset *new,
+                        struct store_error *err)
+{
+    struct labelled *bases, *news;
+    int failed = 0;
+
+    if (base->n == 1 && new->n == 1) {
+        add_point(c, "", &base->point[0], &new->point[0]);
+        return 0;
+    }
+    bases = labelled_points(base);
+    news = labelled_points(new);
+    if (twice(bases, base->n))
+        failed = refuse(c, c->base_name, twice(bases, base->n), err);
+    else if (twice(news, new->n))
+        failed = refuse(c, c->new_name, twice(news, new->n), err);
+    else if (join(c, base, bases, new, news) == 0)
+        failed = refuse(c, NULL, NULL, err);
+    labelled_free(bases, base->n);
+    labelled_free(news, new->n);
+    return failed;
+}
+
+static const struct data_run *partner(const struct data_point *p, const struct data_run *r)
+{
+    for (size_t i = 0; i < p->nruns; i++)
+        if (p->run[i].seed == r->seed && p->run[i].replication == r->replication)
+            return &p->run[i];
+    return NULL;
+}
+
+/* How many runs of `a` have a partner in `b`. */
+static size_t partners(const struct data_point *a, const struct data_point *b)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < a->nruns; i++)
+        n += partner(b, &a->run[i]) != NULL;
+    return n;
+}
+
+/* A baseline keeps some metrics only: what it does not have cannot differ. */
+static bool same_values(const struct data_run *a, const struct data_run *b)
+{
+    for (int m = 0; m < METRIC_COUNT; m++)
+        if (!isnan(a->value[m]) && !isnan(b->value[m]) && a->value[m] != b->value[m])
+            return false;
+    return true;
+}
+
+/* The smaller side's runs are all on the other side, with the same events. */
+static void check_identical(struct compare *c, struct compare_point *p)
+{
+    const struct data_point *few = p->base->nruns <= p->new->nruns ? p->base : p->new;
+    const struct data_point *many = few == p->base ? p->new : p->base;
+    bool same = few->nruns > 0, measured = true;
+
+    for (size_t i = 0; same && i < few->nruns; i++) {
+        const struct data_run *other = partner(many, &few->run[i]);
+
+        same = other && *other->fingerprint &&
+               strcmp(other->fingerprint, few->run[i].fingerprint) == 0;
+        measured = measured && same && same_values(&few->run[i], other);
+    }
+    p->identical = same && measured;
+    if (same && !measured)
+        tell(&c->note, &c->nnotes,
+             "%s%sthe same events with other values: what changed is how something is measured",
+             p->label, *p->label ? ": " : "");
+}
+
+/* ---- what is not a measurement ---- */
+
+struct differing {
+    struct compare *c;
+    const char *label;
+};
+
+static bool is_meant(const struct compare_rules *r, const char *path)
+{
+    for (size_t i = 0; i < r->ndiffers; i++) {
+        const size_t n = strlen(r->differs[i]);
+
+        if (strncmp(path, r->differs[i], n) == 0 && (path[n] == '\0' || path[n] == '.'))
+            return true;
+    }
+    return false;
+}
+
+static void warn_param(void *arg, const char *path, const char *base, const char *new)
+{
+    const struct differing *d = arg;
+
+    /* Which sample is drawn is no parameter. */
+    if (strcmp(path, "seed") == 0 || strcmp(path, "replications") == 0)
+        return;
+    if (!is_meant(&d->c->rules, path))
+        tell(&d->c->warning, &d->c->nwarnings, "%s%s%s differs: %.80s in %s, %.80s in %s", d->label,
+             *d->label ? ": " : "", path, *base ? base : "nothing", d->c->base_name,
+             *new ? new : "nothing", d->c->new_name);
+}
+
+static void note_origin(struct compare *c, const struct compare_point *p)
+{
+    if (strcmp(p->base->version, p->new->version) != 0)
+        tell(&c->note, &c->nnotes, "program version %s in %s, %s in %s", p->base->version,
+             c->base_name, p->new->version, c->new_name);
+    if (strcmp(p->base->policy, p->new->policy) != 0)
+        tell(&c->note, &c->nnotes, "loaded policy %.12s in %s, %.12s in %s",
+             *p->base->policy ? p->base->policy : "none", c->base_name,
+             *p->new->policy ? p->new->policy : "none", c->new_name);
+}
+
+static bool told(char *const *list, size_t n)
+{
+    for (size_t i = 0; i + 1 < n; i++)
+        if (strcmp(list[i], list[n - 1]) == 0)
+            return true;
+    return false;
+}
+
+/* A note about the program would come once per point. */
+static void look_at_origins(struct compare *c)
+{
+    for (size_t i = 0; i < c->npoints; i++) {
+        struct compare_point *p = &c->point[i];
+        struct differing d = {c, p->label};
+
+        if (!p->base || !p->new)
+            continue;
+        note_origin(c, p);
+        while (told(c->note, c->nnotes))
+            free(c->note[--c->nnotes]);
+        if (strcmp(p->base->hash, p->new->hash) != 0)
+            compare_params(p->base->echo, p->new->echo, warn_param, &d);
+        check_identical(c, p);
+    }
+}
+
+/* ---- metrics ---- */
+
+/* Values of one metric on both sides; `paired`: value i of one belongs to value i of the other. */
+struct columns {
+    double *base, *new;
+    size_t nbase, nnew;
+    bool paired;
+};
+
+static void take_pairs(struct columns *v, const struct compare_point *p, int m)
+{
+    v->paired = true;
+    for (size_t i = 0; i < p->base->nruns; i++) {
+        const struct data_run *b = &p->base->run[i], *n = partner(p->new, b);
+
+        if (!n || isnan(b->value[m]) || isnan(n->value[m]))
+            continue;
+        v->base[v->nbase++] = b->value[m];
+        v->new[v->nnew++] = n->value[m];
+    }
+}
+
+static size_t take_side(double *to, const struct data_point *p, int m)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->nruns; i++)
+        if (!isnan(p->run[i].value[m]))
+            to[n++] = p->run[i].value[m];
+    return n;
+}
+
+static struct columns columns_of(const struct compare_point *p, int m)
+{
+    const size_t least = p->base->nruns < p->new->nruns ? p->base->nruns : p->new->nruns;
+    struct columns v = {.base = parts_alloc(p->base->nruns + 1, sizeof(double)),
+                        .new = parts_alloc(p->new->nruns + p->base->nruns + 1, sizeof(double))};
+
+    if (partners(p->base, p->new) == least)
+        take_pairs(&v, p, m);
+    if (v.nbase == 0) { /* no partners, or one side has no value at all */
+        v.paired = false;
+        v.nbase = take_side(v.base, p->base, m);
+        v.nnew = take_side(v.new, p->new, m);
+    }
+    return v;
+}
+
+static double mean_of(const double *v, size_t n)
+{
+    return summary_of(v, (int)n, 0.95).mean;
+}
+
+static bool all_equal(const struct columns *v)
+{
+    for (size_t i = 0; i < v->nbase; i++)
+        if (v->base[i] != (v->paired ? v->new[i] : v->new[0]))
+            return false;
+    for (size_t i = 0; i < v->nnew; i++)
+        if (v->new[i] != (v->paired ? v->base[i] : v->new[0]))
+            return false;
+    return v->nbase > 0 && v->nnew > 0;
+}
+
+static bool is_tail(const struct metric *m)
+{
+    return m->hist >= 0 && m->quantile >= 0.95 && m->quantile <= 1;
+}
+
+static struct stats_diff difference(const struct columns *v, const struct metric *m)
+{
+    struct stats_diff d;
+
+    if (is_tail(m))
+        d = v->paired ? stats_paired_tail(v->base, v->new, v->nbase)
+                      : stats_welch_tail(v->base, v->nbase, v->new, v->nnew);
+    else
+        d = v->paired ? stats_paired(v->base, v->new, v->nbase)
+                      : stats_welch(v->base, v->nbase, v->new, v->nnew);
+    /* Means and the largest value are exact. */
+    if (m->hist >= 0 && m->quantile < 1)
+        stats_add_step(&d, fabs(mean_of(v->base, v->nbase)) / 64);
+    return d;
+}
+
+/* Means, effect, interval, and p before they are corrected. */
+static void measure(const struct compare *c, struct compare_row *r, const struct columns *v)
+{
+    struct stats_diff d = difference(v, r->metric);
+    const double unit = r->relative ? fabs(r->base) : 1;
+
+    stats_interval(&d, c->rules.confidence, &r->low, &r->high);
+    r->effect = d.mean / unit;
+    r->low /= unit;
+    r->high /= unit;
+    r->p_differs = stats_p_differs(&d);
+    r->p_within = r->relative ? stats_p_within(&d, c->rules.margin * unit) : 1;
+    if (isnan(r->low))
+        r->note = "one replication says nothing about the others";
+    stats_free(&d);
+}
+
+/* A row for a metric that a side has, at a point that both have. */
+static void add_row(struct compare *c, size_t at, const struct metric *m)
+{
+    const struct compare_point *p = &c->point[at];
+    struct columns v = columns_of(p, (int)(m - metrics));
+    struct compare_row r = {.point = at,
+                            .metric = m,
+                            .paired = v.paired,
+                            .tail = is_tail(m),
+                            .nbase = (int)v.nbase,
+                            .nnew = (int)v.nnew,
+                            .base = mean_of(v.base, v.nbase),
+                            .new = mean_of(v.new, v.nnew),
+                            .effect = NAN,
+                            .low = NAN,
+                            .high = NAN,
+                            .p_differs = NAN,
+                            .p_within = NAN};
+
+    r.relative = r.base != 0;
+    r.equal = p->identical || all_equal(&v);
+    if (v.nbase > 0 && v.nnew > 0) {
+        if (r.equal) {
+            r.effect = r.low = r.high = 0;
+            r.verdict = p->identical ? VERDICT_IDENTICAL : VERDICT_SAME;
+        } else {
+            measure(c, &r, &v);
+        }
+    }
+    if (v.nbase > 0 || v.nnew > 0) {
+        c->row = parts_grow(c->row, c->nrows, sizeof(*c->row));
+        c->row[c->nrows++] = r;
+    }
+    free(v.base);
+    free(v.new);
+}
+
+static void add_missing(struct compare *c, size_t at)
+{
+    c->row = parts_grow(c->row, c->nrows, sizeof(*c->row));
+    c->row[c->nrows++] = (struct compare_row){.point = at,
+                                              .verdict = VERDICT_WORSE,
+                                              .note = "it has no runs of this point",
+                                              .base = NAN,
+                                              .new = NAN,
+                                              .effect = NAN,
+                                              .low = NAN,
+                                              .high = NAN,
+                                              .p_differs = NAN,
+                                              .p_within = NAN};
+}
+
+static void add_rows(struct compare *c)
+{
+    for (size_t i = 0; i < c->npoints; i++) {
+        if (!c->point[i].new) {
+            add_missing(c, i);
+        } else if (!c->point[i].base) {
+            tell(&c->note, &c->nnotes, "only %s has the point (%s)", c->new_name,
+                 c->point[i].label);
+        } else {
+            for (size_t k = 0; k < c->rules.nmetrics; k++)
+                add_row(c, i, c->rules.metrics[k]);
+        }
+    }
+}
+
+static bool is_test(const struct compare_row *r)
+{
+    return r->metric && !r->equal && !isnan(r->p_differs);
+}
+
+/* Each family of tests by itself: what is said to differ, and what is said to be the same. */
+static void correct(struct compare *c)
+{
+    double *p = parts_alloc(2 * c->nrows + 1, sizeof(*p)), *q = p + c->nrows;
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->nrows; i++)
+        if (is_test(&c->row[i])) {
+            p[n] = c->row[i].p_differs;
+            q[n++] = c->row[i].p_within;
+        }
+    stats_holm(p, n);
+    stats_holm(q, n);
+    c->tests = n;
+    n = 0;
+    for (size_t i = 0; i < c->nrows; i++)
+        if (is_test(&c->row[i])) {
+            c->row[i].p_differs = p[n];
+            c->row[i].p_within = q[n++];
+        }
+    free(p);
+}
+
+/* A row of one side only. */
+static void judge_one_sided(struct compare_row *r)
+{
+    if (r->nnew == 0) {
+        r->verdict = r->metric->better == BETTER_NONE ? VERDICT_CHANGED : VERDICT_WORSE;
+        r->note = "it has no value any more";
+    } else {
+        r->verdict = VERDICT_CHANGED;
+        r->note = "it had no value before";
+    }
+}
+
+/* How many replications would decide it at Bonferroni's level, which Holm's is never stricter than:
+ * to show that it differs where it is beyond the margin, that it does not where it is within. */
+static size_t needed(const struct compare *c, const struct compare_row *r)
+{
+    const struct columns v = columns_of(&c->point[r->point], (int)(r->metric - metrics));
+    struct stats_diff d = difference(&v, r->metric);
+    const double alpha = (1 - c->rules.confidence) / (double)(c->tests ? c->tests : 1);
+    const double off = fabs(d.mean), margin = r->relative ? c->rules.margin * fabs(r->base) : 0;
+    const bool beyond = off > margin;
+    const size_t n = stats_needed(&d, beyond ? 1 - alpha : 1 - 2 * alpha,
+                                  beyond ? off : margin - off, COMPARE_MOST_NEEDED);
+
+    stats_free(&d);
+    free(v.base);
+    free(v.new);
+    return n;
+}
+
+static void judge(const struct compare *c, struct compare_row *r)
+{
+    const double alpha = 1 - c->rules.confidence;
+    const bool beyond = !r->relative || fabs(r->effect) > c->rules.margin;
+
+    if (r->nbase == 0 || r->nnew == 0) {
+        judge_one_sided(r);
+    } else if (r->p_within <= alpha) {
+        r->verdict = VERDICT_SAME;
+    } else if (r->p_differs <= alpha && beyond) {
+        const bool up = r->effect > 0;
+
+        r->verdict = r->metric->better == BETTER_NONE             ? VERDICT_CHANGED
+                     : up == (r->metric->better == BETTER_HIGHER) ? VERDICT_BETTER
+                                                                  : VERDICT_WORSE;
+    } else {
+        r->verdict = VERDICT_UNDECIDED;
+        r->needed = needed(c, r);
+    }
+}
+
+static void sum_up(struct compare *c)
+{
+    c->verdict = VERDICT_IDENTICAL;
+    for (size_t i = 0; i < c->nrows; i++) {
+        const enum verdict v = c->row[i].verdict;
+
+        c->count[v]++;
+        if (v > c->verdict)
+            c->verdict = v;
+    }
+    c->failed = c->verdict == VERDICT_WORSE ||
+                (c->rules.strict && (c->count[VERDICT_UNDECIDED] > 0 || c->nwarnings > 0));
+}
+
+int compare_make(struct compare *c, const struct dataset *base, const struct dataset *new,
+                 const char *base_name, const char *new_name, const struct compare_rules *rules,
+                 struct store_error *err)
+{
+    const struct metric **own = NULL;
+
+    *c = (struct compare){.rules = *rules, .base_name = base_name, .new_name = new_name};
+    if (match_points(c, base, new, err) != 0) {
+        compare_free(c);
+        return -1;
+    }
+    if (!c->rules.metrics)
+        c->rules.metrics = own = compare_default_metrics(&c->rules.nmetrics);
+    look_at_origins(c);
+    add_rows(c);
+    correct(c);
+    for (size_t i = 0; i < c->nrows; i++)
+        if (c->row[i].metric && !c->row[i].equal)
+            judge(c, &c->row[i]);
+    sum_up(c);
+    free(own);
+    c->rules.metrics = NULL;
+    if (c->nrows > 0)
+        return 0;
+    err->status = 2;
+    snprintf(err->text, sizeof(err->text), "%s and %s have none of these metrics in common",
+             base_name, new_name);
+    compare_free(c);
+    return -1;
+}
+
+void compare_free(struct compare *c)
+{
+    for (size_t i = 0; i < c->npoints; i++)
+        free(c->point[i].label);
+    for (size_t i = 0; i < c->nwarnings; i++)
+        free(c->warning[i]);
+    for (size_t i = 0; i < c->nnotes; i++)
+        free(c->note[i]);
+    free(c->point);
+    free(c->warning);
+    free(c->note);
+    free(c->row);
+    *c = (struct compare){0};
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* See input.h. */
+#include "study/input.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "load.h"
+#include "run.h"
+#include "study/baseline.h"
+#include "study/figure.h"
+#include "study/pool.h"
+#include "study/repeat.h"
+
+bool input_rules_read(const struct options *o, struct input_rules *r)
+{
+    return option_number(o, "reps", 1, 1000000, &r->reps) &&
+           option_number(o, "seed", 0, INT64_MAX, &r->seed) &&
+           option_number(o, "jobs", 1, POOL_MAX_WORKERS, &r->jobs);
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+    const size_t n = strlen(text), k = strlen(end);
+
+    return n > k && strcmp(text + n - k, end) == 0;
+}
+
+bool input_is_scenario(const char *path)
+{
+    return ends_in(path, ".yaml") || ends_in(path, ".yml");
+}
+
+static struct scenario *read_scenario(const struct options *o, const char *path)
+{
+    struct conf_errors errors = {0};
+    struct scenario *s;
+    size_t n;
+    const char **set = option_all(o, "set", &n);
+
+    if (!set)
+        return NULL;
+    s = scenario_load(path, set, n, &errors);
+    conf_errors_print(&errors, stderr);
+    conf_errors_free(&errors);
+    free(set);
+    return s;
+}
+
+/* By way of the text of a result: what `tandem run` would have written. */
+static int add_runs(const struct options *o, struct dataset *d, const char *path,
+                    const struct scenario *s, struct run_values **runs, int64_t n)
+{
+    const struct manifest m = {.version = run_version(),
+                               .git = run_git(),
+                               .machine = s->machine.name,
+                               .scenario_file = s->file,
+                               .echo = s->echo,
+                               .hash = s->hash,
+                               .seed = s->seed,
+                               .policy = policies_hash()};
+    struct store_error err = {.status = 3, .text = "out of memory"};
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    int failed = out ? result_write_json(out, &m, runs, (int)n) : -1;
+
+    if (out && fclose(out) != 0)
+        failed = -1;
+    if (!failed)
+        failed = dataset_add_text(d, path, text, &err);
+    free(text);
+    if (!failed)
+        return 0;
+    options_error(o, "%s", err.text);
+    return err.status;
+}
+
+static int run_scenario(const struct options *o, struct dataset *d, const char *path,
+                        const struct input_rules *rules)
+{
+    struct scenario *s = read_scenario(o, path);
+    char who[64];
+    struct repeat r = {.scenario = s, .workers = (int)rules->jobs, .who = who};
+    struct run_values **runs;
+    int status;
+
+    if (!s)
+        return STATUS_USAGE;
+    snprintf(who, sizeof(who), "tandem %s", o->command->name);
+    if (rules->seed >= 0)
+        s->seed = (uint64_t)rules->seed;
+    r.n = rules->reps ? rules->reps : s->replications;
+    options_tell(o, "%s: %lld replications from seed %llu", path, (long long)r.n,
+                 (unsigned long long)s->seed);
+    runs = repeat_runs(&r, &status);
+    if (runs)
+        status = add_runs(o, d, path, s, runs, r.n);
+    repeat_free(runs, r.n);
+    scenario_free(s);
+    return status;
+}
+
+int input_add(const struct options *o, struct dataset *d, const char *path,
+              const struct input_rules *r, bool *baseline)
+{
+    struct store_error err = {0};
+    int is;
+
+    if (baseline)
+        *baseline = false;
+    if (input_is_scenario(path))
+        return options_readable(path) ? run_scenario(o, d, path, r) : STATUS_IO;
+    is = baseline_is(path, &err);
+    err.status = 0;
+    if (is == 1) {
+        if (baseline)
+            *baseline = true;
+        is = baseline_read(d, path, &err);
+    } else {
+        is = dataset_add(d, path, &err);
+    }
+    if (is == 0)
+        return 0;
+    options_error(o, "%s", err.text);
+    return err.status;
+}
+
+static const struct metric **all_metrics(size_t *n)
+{
+    const struct metric **list = calloc(METRIC_COUNT + 1, sizeof(*list));
+
+    for (int i = 0; list && i < METRIC_COUNT; i++)
+        list[(*n)++] = &metrics[i];
+    return list;
+}
+
+static void unknown_metric(const struct options *o, const char *name)
+{
+    const char *names[2 * METRIC_COUNT], *near;
+    size_t n = 0;
+
+    for (int m = 0; m < METRIC_COUNT; m++) {
+        names[n++] = metrics[m].key;
+        if (metrics[m].alias)
+            names[n++] = metrics[m].alias;
+    }
+    near = conf_nearest(name, names, n);
+    options_error(o, "unknown metric '%s'%s%s%s", name,
+                  near ? "; did you mean '" : "; 'tandem list metrics' names them",
+                  near ? near : "", near ? "'?" : "");
+}
+
+const struct metric **input_metrics(const struct options *o, size_t *n, bool *failed)
+{
+    const char *text = option_text(o, "metrics", NULL), *unknown = NULL;
+    const struct metric **list;
+    const struct metric *m;
+    size_t len = 0;
+    char name[64];
+
+    *n = 0;
+    *failed = false;
+    if (!text)
+        return NULL;
+    if (strcmp(text, "all") == 0)
+        return all_metrics(n);
+    list = calloc(strlen(text) + 1, sizeof(*list));
+    while (list && (m = plot_metric_next(&text, &unknown, &len)))
+        list[(*n)++] = m;
+    if (list && !unknown && *n > 0)
+        return list;
+    snprintf(name, sizeof(name), "%.*s", unknown ? (int)len : 0, unknown ? unknown : "");
+    unknown_metric(o, name);
+    free(list);
+    *failed = true;
+    return NULL;
+}

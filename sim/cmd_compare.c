@@ -11,7 +11,6 @@
 #include "study/baseline.h"
 #include "study/commands.h"
 #include "study/compare.h"
-#include "study/dataset_internal.h"
 #include "study/input.h"
 #include "study/outfile.h"
 #include "study/plot_axes.h"
@@ -139,28 +138,6 @@ static void run_like_base(struct command *c)
         c->input.reps = (int64_t)p->nruns;
 }
 
-/* Keeps the points that have `value` on the axis, and takes the axis out of their labels: what is left
- * matches. How many are kept. */
-static size_t keep_side(struct dataset *d, const char *path, const char *value)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < d->n; i++) {
-        char *own = data_value(&d->point[i], path);
-        const bool keep = own && strcmp(own, value) == 0;
-
-        free(own);
-        if (!keep) {
-            dataset_free_point(&d->point[i]);
-            continue;
-        }
-        cJSON_DeleteItemFromObjectCaseSensitive(d->point[i].labels, path);
-        d->point[n++] = d->point[i];
-    }
-    d->n = n;
-    return n;
-}
-
 /* The three texts of PATH=A:B; false after a message. */
 static bool read_by(struct command *c, char **a, char **b)
 {
@@ -201,9 +178,9 @@ static int choose_sides(struct command *c)
     bool found = false;
 
     if (read_by(c, &a, &b)) {
-        const bool in_base = keep_side(&c->base, c->axis, a) > 0;
+        const bool in_base = dataset_keep(&c->base, c->axis, a) > 0;
 
-        found = in_base && keep_side(&c->new, c->axis, b) > 0;
+        found = in_base && dataset_keep(&c->new, c->axis, b) > 0;
         if (!found)
             options_error(&c->opt, "no point of %s has %s=%s",
                           in_base ? new_operand(c) : c->opt.operand[0], c->axis, in_base ? b : a);

@@ -456,3 +456,23 @@ const char **dataset_axes(const struct dataset *d, size_t *n)
     free(axes);
     return NULL;
 }
+
+size_t dataset_keep(struct dataset *d, const char *path, const char *value)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < d->n; i++) {
+        char *own = data_value(&d->point[i], path);
+        const bool keep = own && strcmp(own, value) == 0;
+
+        free(own);
+        if (!keep) {
+            dataset_free_point(&d->point[i]);
+            continue;
+        }
+        cJSON_DeleteItemFromObjectCaseSensitive(d->point[i].labels, path);
+        d->point[n++] = d->point[i];
+    }
+    d->n = n;
+    return n;
+}

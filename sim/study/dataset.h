@@ -72,6 +72,9 @@ struct store *dataset_open_store(const char *path, char **sweep, struct store_er
 /* Names of the sweeps that the points are from, each once, in their order; malloc'ed array of names
  * that the dataset owns. NULL without memory. */
 const char **dataset_sweeps(const struct dataset *d, size_t *n);
+/* Keeps the points that have this value on an axis, and takes the axis out of their labels. How many are
+ * left. */
+size_t dataset_keep(struct dataset *d, const char *path, const char *value);
 void dataset_free(struct dataset *d);
 
 /* Text of an axis at a point: its label; else `version`, `machine`, `sweep` or `file`; else the value at

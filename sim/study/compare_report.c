@@ -184,16 +184,17 @@ static void put_case(FILE *out, const struct compare *c, const struct compare_ro
     put_attribute(out, "classname", label_or_all(c, r));
     put_attribute(out, "name", r->metric ? r->metric->key : "runs");
     fputs(" time=\"0\"", out);
-    if (compare_fails(c, r) || r->verdict == VERDICT_UNDECIDED) {
-        fprintf(out, ">\n      <%s", compare_fails(c, r) ? "failure" : "skipped");
-        if (compare_fails(c, r))
-            put_attribute(out, "type", verdict_name(r->verdict));
+    if (compare_fails(c, r)) {
+        fputs(">\n      <failure", out);
+        put_attribute(out, "type", verdict_name(r->verdict));
         put_attribute(out, "message", words);
         fputs("/>\n    </testcase>\n", out);
     } else {
-        fputs(">\n      <system-out>", out);
+        const char *element = r->verdict == VERDICT_UNDECIDED ? "skipped" : "system-out";
+
+        fprintf(out, ">\n      <%s>", element);
         put_xml(out, words);
-        fputs("</system-out>\n    </testcase>\n", out);
+        fprintf(out, "</%s>\n    </testcase>\n", element);
     }
     free(words);
 }

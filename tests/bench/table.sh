@@ -32,7 +32,7 @@ $1 == "sweep" {
     row("store, pipe, scenario", size, $2, "", sprintf("%.2f ms a run, %s KiB", $3, $7), "", "< 2 ms a run")
     row("resume, nothing to do", size, $2, "", $4 " ms", "", $2 == 10000 ? "< 1000 ms" : "")
     row("memory of the parent", size, $2, "", sprintf("%.1f MB, resume %.1f MB", $5 / 1024, $6 / 1024),
-        few ? sprintf("%.2f", $5 / few) : "", few ? "constant" : "")
+        few ? sprintf("%.2f", $5 / few) : "", few ? "<= 1.50 x 1000" : "")
     few = $5
     next
 }

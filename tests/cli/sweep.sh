@@ -43,6 +43,15 @@ says() {
     grep -q "$2" "$1" || fail "$1 does not say '$2': $(head -c 600 "$1")"
 }
 
+# -- the page about sweep files --
+awk '/^```yaml/ { on = 1; next } /^```/ { on = 0 } on' "$root/configs/README.md" > page.yaml
+cp "$root/configs/quickstart.yaml" .
+sweep 0 page --dry-run
+# (5 slices of bare + 2 of cps 3) x 3 pairs - 1, and each with 2 numbers by 2 percentages or none
+says out '^100 points, 500 runs, 0 of them in page.db, 500 missing$'
+says out '^until the interval of throughput_per_s is within 2 %: at most 5000 runs$'
+ok "the example of the page is a sweep"
+
 # -- plans --
 sweep 0 first --dry-run -o first.db
 [ "$(grep -c '^[0-9]  ' out)" -eq 5 ] || fail "the plan has not 5 points: $(cat out)"

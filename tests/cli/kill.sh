@@ -113,6 +113,9 @@ status "resumed sweep" 0 $?
 [ "$(count killed.db)" -eq $runs ] || fail "resumed: $(count killed.db) of $runs runs"
 "$TANDEM" export killed.db > killed.csv
 same "export of the resumed sweep" whole.csv killed.csv
+for rest in killed.db-*; do
+    [ ! -e "$rest" ] || fail "$rest is left after the sweep"
+done
 "$TANDEM" export whole.db --format json > whole.json
 "$TANDEM" export killed.db --format json > killed.json
 same "export as JSON" whole.json killed.json

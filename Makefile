@@ -59,7 +59,7 @@ KINDS ?= $(ALLKINDS)
 TESTSRC := $(wildcard $(KINDS:%=tests/%/*.c))
 TESTOBJ := $(TESTSRC:%.c=$(B)/%.o)
 TESTBIN := $(B)/tests/run-$(if $(filter-out $(KINDS),$(ALLKINDS)),$(subst $(space),-,$(strip $(KINDS))),all)
-BENCHBIN := $(B)/tests/bench/bench_hold $(B)/tests/bench/bench_sim
+BENCHBIN := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,$(wildcard tests/bench/*.c))
 FORMATTED = $(sort $(wildcard $(addsuffix /*.[ch],sim sim/* models/* traces tests/*)))
 
 # Targets that start with installing what is missing, and so begin with another make, use all CPUs
@@ -170,7 +170,7 @@ $(BENCHBIN): $(B)/tests/bench/%: tests/bench/%.c $(LIBOBJ)
 	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP -MT $@ $(LDFLAGS_ALL) -o $@ $< $(LIBOBJ) $(LIBS)
 bench-bin: $(BENCHBIN)
 
-bench: deps ## cost per event of the queue and of whole simulations, and memory, as one table
+bench: deps ## cost per event of the queue and of whole simulations, per run of a sweep, and memory
 	@$(SUBMAKE) bench-bin
 	@sh tests/bench/table.sh $(B)/tests/bench
 

@@ -10,7 +10,7 @@
 #include "study/facts.h"
 #include "study/options.h"
 #include "study/rows.h"
-#include "study/sweep.h"
+#include "study/study.h"
 #include "workload.h"
 
 static const char *const formats[] = {"table", "json", "csv", NULL};
@@ -41,14 +41,7 @@ static void check_sweep(const char *file, struct conf_errors *e, char what[80])
 
     if (!s)
         return;
-    for (size_t i = 0; i < s->npoints && e->n == 0; i++) {
-        struct conf_tree *t = sweep_tree(s, i, e);
-
-        if (!t)
-            break;
-        scenario_free(scenario_from_tree(t, s->base_file, e));
-        conf_free(t);
-    }
+    study_free(study_new(s, "", "", e));
     snprintf(what, 80, "sweep of %zu points", s->npoints);
     sweep_free(s);
 }

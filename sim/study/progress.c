@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -114,6 +115,16 @@ bool progress_line_due(struct progress *p, double now)
     return true;
 }
 
+/* A line that does not fit would stay where it is and be followed by the next one. */
+static void cut_to_width(char *line)
+{
+    struct winsize size;
+
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 &&
+        strlen(line) >= size.ws_col)
+        line[size.ws_col - 1] = '\0';
+}
+
 /* A line for logs: the state in words. */
 static void put_log_line(const struct progress *p, double elapsed)
 {
@@ -140,6 +151,7 @@ void progress_draw(struct progress *p)
         return;
     p->drawn = now;
     progress_line(p, now - p->begin, line, sizeof(line));
+    cut_to_width(line);
     if (p->colour && p->failed > 0)
         fprintf(stderr, "\r\033[K\033[31m%s\033[0m", line);
     else

@@ -142,7 +142,7 @@ const struct scenario *study_scenario(const struct study *st, size_t point)
         return p->scenario;
     t = sweep_tree(st->sweep, point, &ignored);
     if (t)
-        s = scenario_from_tree_with(t, st->sweep->base_file, st->files, &ignored);
+        s = scenario_from_tree_with(t, st->sweep->base_file, st->sweep->files, &ignored);
     conf_free(t);
     conf_errors_free(&ignored);
     /* What is not kept in `files`, as lists of measured values, can have changed meanwhile. */
@@ -228,7 +228,8 @@ static void make_point(struct study *st, const struct sweep *s, size_t i, struct
 {
     struct conf_errors mine = {0};
     struct conf_tree *t = sweep_tree(s, i, &mine);
-    struct scenario *sc = t ? scenario_from_tree_with(t, s->base_file, st->files, &mine) : NULL;
+    struct scenario *sc =
+        t ? scenario_from_tree_with(t, s->base_file, st->sweep->files, &mine) : NULL;
 
     if (mine.n > 0)
         report_point(s, i, &mine, seen, e);
@@ -298,7 +299,6 @@ struct study *study_new(const struct sweep *s, const char *version, const char *
     st->policy = policy;
     st->name = s->name;
     st->sweep = s;
-    st->files = scenario_files_new();
     st->until = s->until.metric ? &s->until : NULL;
     st->npoints = s->npoints;
     for (size_t i = 0; i < s->npoints; i++)
@@ -327,7 +327,6 @@ void study_free(struct study *st)
         free(p->row.machine);
         free(p->first_failure);
     }
-    scenario_files_free(st->files);
     free(st->point);
     free(st);
 }

@@ -45,7 +45,6 @@ struct study {
     const char *policy;              /* hash of a loaded policy, "" without */
     const char *name;                /* of the sweep */
     const struct sweep *sweep;       /* NULL: the points carry their scenarios */
-    struct scenario_files *files;    /* what the scenarios were checked with */
     const struct sweep_until *until; /* NULL: each point has a fixed number of replications */
     struct study_point *point;
     size_t npoints;

@@ -176,6 +176,7 @@ struct sweep *sweep_read(const char *file, struct conf_errors *e)
         sweep_free(s);
         return NULL;
     }
+    s->files = scenario_files_new();
     s->tree = conf_read_file(file, e);
     if (s->tree)
         read_all(s, e);
@@ -207,10 +208,9 @@ void sweep_free(struct sweep *s)
     for (size_t i = 0; i < s->nmade; i++)
         conf_free(s->made[i]);
     free(s->made);
-    if (s->base)
-        conf_free(s->base);
-    if (s->tree)
-        conf_free(s->tree);
+    scenario_files_free(s->files);
+    conf_free(s->base);
+    conf_free(s->tree);
     free(s->metrics);
     free(s->seed);
     free(s->base_file);

@@ -57,7 +57,8 @@ struct sweep {
     char *name;      /* of the file, without folder and ending */
     char *base_file; /* what paths inside the scenario are relative to */
     struct conf_tree *tree, *base;
-    struct conf_tree **made; /* values of ranges */
+    struct scenario_files *files; /* what scenarios of this sweep are read with */
+    struct conf_tree **made;      /* values of ranges */
     size_t nmade;
     struct sweep_axis *axis;
     size_t naxes;

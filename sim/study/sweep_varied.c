@@ -203,7 +203,7 @@ static bool fits(const struct sweep *s, const struct conf_tree *t, const char *p
     if (copy)
         set_text(copy, path, text, at, &mine);
     if (copy && mine.n == 0)
-        sc = scenario_from_tree(copy, s->base_file, &mine);
+        sc = scenario_from_tree_with(copy, s->base_file, s->files, &mine);
     const bool good = sc != NULL;
 
     scenario_free(sc);
@@ -301,7 +301,7 @@ static bool vary_scenario(const struct sweep *s, struct conf_tree *t, const char
                           const struct sweep_varied *v, struct conf_errors *e)
 {
     struct conf_errors mine = {0};
-    struct scenario *sc = scenario_from_tree(t, s->base_file, &mine);
+    struct scenario *sc = scenario_from_tree_with(t, s->base_file, s->files, &mine);
     struct conf_tree *all = sc ? tree_at(sc->echo, v->node, e) : NULL;
     const struct conf_node *n = all ? find(conf_root(all), path, v->node, e) : NULL;
 

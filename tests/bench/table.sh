@@ -1,12 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# One table of what an event costs: of the queue alone (bench_hold) and of whole simulations
-# (bench_sim), each beside what it is to be judged by. usage: table.sh FOLDER-OF-THE-PROGRAMS
+# One table of what an event costs, of the queue alone (bench_hold) and of whole simulations (bench_sim), and
+# what a run costs in a sweep (bench_sweep), each beside what it is to be judged by. usage: table.sh
+# FOLDER-OF-THE-PROGRAMS
 set -eu
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 "$1/bench_hold" --csv > "$out"
 "$1/bench_sim" >> "$out"
+"$1/bench_sweep" >> "$out"
 awk -F, '
 function row(name, size, events, cost, against, ratio, aim) {
     printf "%-22s %-30s %10s %9s  %-30s %6s  %s\n", name, size, events, cost, against, ratio, aim
@@ -23,6 +25,15 @@ $1 == "exp" || $1 == "mix" {
     row("hold", $2 " pending, " delays, "", $3, "4-ary heap: " $5 " ns", $6, aim ? "<= 1.00" : "")
     row("hold and re-arm", $2 " pending, " delays, "", $4, "4-ary heap: " $5 " ns", $7,
         aim ? "<= 1.20" : "")
+    next
+}
+$1 == "sweep" {
+    size = $2 " points, 1 worker"
+    row("store, pipe, scenario", size, $2, "", sprintf("%.2f ms a run, %s KiB", $3, $7), "", "< 2 ms a run")
+    row("resume, nothing to do", size, $2, "", $4 " ms", "", $2 == 10000 ? "< 1000 ms" : "")
+    row("memory of the parent", size, $2, "", sprintf("%.1f MB, resume %.1f MB", $5 / 1024, $6 / 1024),
+        few ? sprintf("%.2f", $5 / few) : "", few ? "<= 1.50 x 1000" : "")
+    few = $5
     next
 }
 {

@@ -113,6 +113,9 @@ status "resumed sweep" 0 $?
 [ "$(count killed.db)" -eq $runs ] || fail "resumed: $(count killed.db) of $runs runs"
 "$TANDEM" export killed.db > killed.csv
 same "export of the resumed sweep" whole.csv killed.csv
+for rest in killed.db-*; do
+    [ ! -e "$rest" ] || fail "$rest is left after the sweep"
+done
 "$TANDEM" export whole.db --format json > whole.json
 "$TANDEM" export killed.db --format json > killed.json
 same "export as JSON" whole.json killed.json
@@ -131,9 +134,13 @@ same "a sweep that is done" again.csv killed.csv
 ok "a finished sweep runs nothing"
 
 # -- SIGINT and SIGTERM --
+"$TANDEM" sweep sweep.yaml -j 2 --replications 10 -o ten.db --quiet > out 2> err
+status "40 runs" 0 $?
+"$TANDEM" export ten.db > whole.csv
+runs=40
 set -m # a job of its own: SIGINT is not ignored
 for sig in INT TERM; do
-    "$TANDEM" sweep sweep.yaml -j 2 -o $sig.db --quiet > out 2> err &
+    "$TANDEM" sweep sweep.yaml -j 2 --replications 10 -o $sig.db --quiet > out 2> err &
     pid=$!
     wait_for $sig.db 5 $pid
     kill -$sig $pid
@@ -143,7 +150,7 @@ for sig in INT TERM; do
     [ $rc -eq $want ] || fail "SIG$sig: exit status $rc, expected $want: $(head -c 300 err)"
     n=$(count $sig.db)
     [ "$n" -ge 5 ] && [ "$n" -lt $runs ] || fail "SIG$sig: $n runs kept"
-    "$TANDEM" sweep sweep.yaml -j 2 -o $sig.db --quiet > out 2> err
+    "$TANDEM" sweep sweep.yaml -j 2 --replications 10 -o $sig.db --quiet > out 2> err
     status "resumed after SIG$sig" 0 $?
     "$TANDEM" export $sig.db > $sig.csv
     same "resumed after SIG$sig" whole.csv $sig.csv

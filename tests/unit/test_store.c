@@ -447,6 +447,30 @@ Test(store, progress_line)
 
     progress_line(&p, 10, line, sizeof(line));
     cr_expect_str_eq(line, "[############------------] 50/100  3.0 runs/s  ETA 0:17  1 failed");
+    progress_log_line(&p, 10, line, sizeof(line));
+    cr_expect_str_eq(line, " 50 %  50/100  3.0 runs/s  ETA 0:17  1 failed");
     progress_begin(&off, 100, 0, false);
     cr_expect(!off.on);
+    progress_begin(&off, 100, 100, true);
+    cr_expect(!off.on, "nothing to do, and progress is shown");
+}
+
+/* A log gets a line for every tenth, not within a second of the last one, and after half a minute. */
+Test(store, progress_in_logs)
+{
+    struct progress p = {.total = 1000};
+
+    cr_expect(!progress_line_due(&p, 0.5) && !progress_line_due(&p, 29));
+    cr_expect(progress_line_due(&p, 30) && !progress_line_due(&p, 30.1));
+    p.done = 99;
+    cr_expect(!progress_line_due(&p, 32));
+    p.done = 100;
+    cr_expect(progress_line_due(&p, 32) && !progress_line_due(&p, 34));
+    p.done = 450;
+    cr_expect(!progress_line_due(&p, 32.9) && progress_line_due(&p, 33));
+    p.done = 499;
+    cr_expect(!progress_line_due(&p, 40) && progress_line_due(&p, 63));
+    /* The end needs no line: the table follows. */
+    p.done = 1000;
+    cr_expect(!progress_line_due(&p, 70));
 }

@@ -337,6 +337,38 @@ Test(store_shared, exports_show_failures)
     fake_study_free(st);
 }
 
+static int no_run(const struct scenario *s, uint64_t seed, int64_t replication,
+                  struct run_values **out, char *error, size_t error_size)
+{
+    (void)s;
+    (void)seed;
+    (void)replication;
+    (void)out;
+    snprintf(error, error_size, "no progress");
+    return 4;
+}
+
+/* Reports are long: a session keeps those of the first points that failed, the store has all. */
+Test(store_shared, reports_of_a_session_are_few)
+{
+    struct study *st = fake_study(STUDY_REPORTS + 5, 2);
+    struct study_counts c;
+    struct store_error err = {0};
+    struct dataset d = {0};
+    size_t failed = 0, reports = 0;
+
+    cr_assert(fake_session(fake_path("r.db"), st, &two, no_run, &c, &err) == 4);
+    for (size_t i = 0; i < st->npoints; i++) {
+        failed += st->point[i].nfailed == 2;
+        reports += st->point[i].first_failure != NULL;
+    }
+    cr_expect(failed == STUDY_REPORTS + 5 && reports == STUDY_REPORTS, "%zu %zu", failed, reports);
+    cr_assert(dataset_add(&d, fake_path("r.db"), &err) == 0);
+    cr_expect(d.n == 0 && d.nfailures == 2 * (STUDY_REPORTS + 5));
+    dataset_free(&d);
+    fake_study_free(st);
+}
+
 Test(store_shared, estimates_come_from_the_store)
 {
     struct study *st = fake_study(4, 3);

@@ -437,6 +437,109 @@ Test(sweep, assumed_costs)
     sweep_free(s);
 }
 
+/* Points are left out before anything is made of them: what would be no scenario may stand in the axes. */
+Test(sweep, only_and_except)
+{
+    expect_labels(BASE "axes: {a: [1, 2, 3], b: [x, y]}\nexcept: [{a: 2}, {a: 3, b: y}]\n",
+                  "1,x 1,y 3,x");
+    expect_labels(BASE "axes: {a: [1, 2, 3], b: [x, y]}\nonly: [{a: [1, 3], b: x}, {a: 2}]\n",
+                  "1,x 2,x 2,y 3,x");
+    expect_labels(BASE "axes: {k.a: [1, 2, 3], b: [x, {label: long one, value: {k: 1}}]}\n"
+                       "only: [{a: [1, 2]}]\nexcept: [{a: 1, b: long one}]\n",
+                  "1,x 2,x 2,long one");
+    expect_labels(BASE "axes: {a: [1, 2], b: [x, y], c: [p, q]}\npair: [[a, c]]\n"
+                       "except: [{c: p, b: y}]\n",
+                  "1,x,p 2,x,q 2,y,q");
+    expect_labels(BASE "axes: {a: [{c: 1}, 'two words'], b: {from: 1, to: 4, steps: 4}}\n"
+                       "only: [{a: [{c: 1}]}, {a: two words, b: 4}]\n",
+                  "{\"c\":1},1 {\"c\":1},2 {\"c\":1},3 {\"c\":1},4 \"two words\",4");
+
+    struct conf_errors e = {0};
+    struct sweep *s = read_good(BASE "axes:\n  vms.web.guest.policy: [bare, nopolicy]\n"
+                                     "  vms.web.vcpus: [1, 2, 0]\n"
+                                     "except: [{policy: nopolicy}, {vcpus: 0}]\n");
+    struct study *st = study_new(s, "1", "", &e);
+
+    cr_assert(st && st->npoints == 2 && st->point[1].row.position == 1, "%s",
+              e.n ? e.list[0].text : "none");
+    struct store_point row;
+
+    cr_assert(study_row(st, 1, &row));
+    cr_expect_str_eq(row.labels, "{\"vms.web.guest.policy\":\"bare\",\"vms.web.vcpus\":\"2\"}");
+    study_row_free(&row);
+    study_free(st);
+    sweep_free(s);
+
+    /* Also of the points that `vary` makes. */
+    s = read_good(VARIED "axes: {vms.web.weight: [10, 1000]}\n"
+                         "vary: {by: [50%], paths: [duration, warmup]}\n"
+                         "except: [{weight: 10, vary: [duration +50%, warmup +50%]}]\n");
+    char *labels = all_labels(s);
+
+    cr_expect_str_eq(labels, "10,none 1000,none 1000,duration +50% 1000,warmup +50%");
+    free(labels);
+    sweep_free(s);
+}
+
+Test(sweep, until)
+{
+    struct conf_errors e = {0};
+    struct sweep *s = read_good(BASE "until: {metric: p99, half_width: 2.5%, max: 50}\n");
+    struct study *st = study_new(s, "1", "", &e);
+
+    cr_expect(s->until.metric == metric_find("latency_p99_us") && s->until.half_width == 0.025 &&
+              s->until.max == 50 && s->until.min == 0);
+    cr_assert(st && st->until == &s->until);
+    study_free(st);
+    sweep_free(s);
+    s = read_good(
+        BASE "replications: 7\nuntil: {metric: throughput, half_width: 0.1, max: 9, min: 3}\n");
+    cr_expect(s->until.min == 3 && s->replications == 7);
+    sweep_free(s);
+}
+
+/* A scenario that is made again out of files that were kept is the one that was checked. */
+Test(sweep, points_stay_what_they_were)
+{
+    struct conf_errors e = {0};
+    struct sweep *s;
+    struct study *st;
+    struct store_point row;
+    char *before, *whole;
+
+    fake_file("near.yaml", "base: flat-8\ncosts: {exit: 1us}\n");
+    fake_file("work.yaml", "tasks: [{name: t, program: [{run: 1ms}, {sleep: 1ms}]}]\n");
+    s = read_good("base: {machine: ./near.yaml, duration: 1s, warmup: 200ms, vms: [{name: web, "
+                  "vcpus: 1, workload: ./work.yaml}]}\naxes: {vms.web.vcpus: [1, 2]}\n");
+    st = study_new(s, "1", "", &e);
+    cr_assert(st, "%s", e.n ? e.list[0].text : "none");
+    cr_assert(study_row(st, 1, &row));
+    before = strdup(row.echo);
+    study_row_free(&row);
+    fake_file("near.yaml", "base: flat-8\ncosts: {exit: 9us}\n");
+    fake_file("work.yaml", "tasks: [{name: t, program: [{run: 7ms}]}]\n");
+    cr_assert(study_row(st, 1, &row));
+    cr_expect_str_eq(row.echo, before);
+    /* The same as when it is read alone. */
+    fake_file("near.yaml", "base: flat-8\ncosts: {exit: 1us}\n");
+    fake_file("work.yaml", "tasks: [{name: t, program: [{run: 1ms}, {sleep: 1ms}]}]\n");
+    struct conf_tree *t = sweep_tree(s, 1, &e);
+    struct scenario *alone = scenario_from_tree(t, s->base_file, &e);
+
+    cr_assert(alone, "%s", e.n ? e.list[0].text : "none");
+    cr_expect_str_eq(alone->hash, st->point[1].row.hash);
+    whole = study_echo(alone->echo);
+    cr_expect_str_eq(whole, before);
+    cr_expect(strstr(alone->echo, "\"seed\":\"1\",\"replications\":1,\"pool\""), "%s", alone->echo);
+    free(whole);
+    free(before);
+    scenario_free(alone);
+    conf_free(t);
+    study_row_free(&row);
+    study_free(st);
+    sweep_free(s);
+}
+
 Test(sweep, echo_without_samples)
 {
     static const char *const cases[][2] = {

@@ -15,6 +15,7 @@
 static const char help[] =
     "usage: tandem run SCENARIO [-s KEY=VALUE]... [--seed N] [--reps N] [-j N] [-o FILE]\n"
     "                  [--format table|json|csv] [--timeline FILE] [--series FILE.csv]\n"
+    "                  [--gantt FILE.csv] [--window FROM:TO]\n"
     "\n"
     "Runs the replications of a scenario and prints their result.\n"
     "\n"
@@ -30,13 +31,19 @@ static const char help[] =
     "                       throughput of each VM, idle pCPUs; 'tandem plot steal-timeline' draws "
     "it\n"
     "      --series-step T  length of a step (default 100ms)\n"
+    "      --gantt FILE     the first replication as spans of pCPUs and vCPUs (CSV); 'tandem plot "
+    "gantt'\n"
+    "                       draws it\n"
+    "      --window FROM:TO this part of the run only in timeline and Gantt: 1.5s:1520ms, 2s:, "
+    ":10ms\n"
     "\n"
     "example: tandem run configs/quickstart.yaml --reps 5 -j 2 --format json -o result.json\n";
 
 static const struct option_spec spec[] = {
     {"set", 's', true},       {"seed", 0, true},     {"reps", 0, true},     {"jobs", 'j', true},
     {"output", 'o', true},    {"format", 'f', true}, {"timeline", 0, true}, {"series", 0, true},
-    {"series-step", 0, true}, {"help", 'h', false},  {NULL, 0, false}};
+    {"series-step", 0, true}, {"gantt", 0, true},    {"window", 0, true},   {"help", 'h', false},
+    {NULL, 0, false}};
 
 static const char *const formats[] = {"table", "json", "csv", NULL};
 
@@ -191,27 +198,67 @@ static int run_and_write(const struct options *o, struct job *j, int format, int
     return outfile_close(&out, write_result(j, format, &out)) ? io_error(name) : STATUS_OK;
 }
 
+/* The time that `text` stands for, of `len` bytes; -1 when it is none. */
+static ns_t time_of(const char *text, size_t len)
+{
+    struct conf_errors errors = {0};
+    struct conf_tree *t = conf_read_text("time", text, len, &errors);
+    ns_t v = -1;
+
+    if (!t || !conf_ns(conf_root(t), &v, &errors))
+        v = -1;
+    conf_free(t);
+    conf_errors_free(&errors);
+    return v;
+}
+
+/* FROM:TO, either of which may be left out. */
+static bool read_window(const struct options *o, struct record *r)
+{
+    const char *text = option_text(o, "window", NULL), *colon = text ? strchr(text, ':') : NULL;
+
+    if (!text)
+        return true;
+    if (!r->name[RECORD_TIMELINE] && !r->name[RECORD_GANTT]) {
+        options_error(o, "'--window' is for --timeline and --gantt, and neither is given");
+        return false;
+    }
+    if (colon) {
+        r->from = colon == text ? 0 : time_of(text, (size_t)(colon - text));
+        r->to = colon[1] == '\0' ? 0 : time_of(colon + 1, strlen(colon + 1));
+    }
+    if (colon && r->from >= 0 && (colon[1] == '\0' || r->to > r->from))
+        return true;
+    options_error(o, "'--window' is '%s', expected FROM:TO, two times like 1.5s:1520ms", text);
+    return false;
+}
+
 /* Steps shorter than a microsecond would say nothing and fill the disk. */
 static bool read_record(const struct options *o, struct record *r)
 {
     const char *step = option_text(o, "series-step", NULL);
-    struct conf_errors errors = {0};
-    struct conf_tree *t;
 
-    r->timeline = option_text(o, "timeline", NULL);
-    r->series = option_text(o, "series", NULL);
-    r->step = 100 * NS_MS;
-    if (!step)
+    r->name[RECORD_TIMELINE] = option_text(o, "timeline", NULL);
+    r->name[RECORD_SERIES] = option_text(o, "series", NULL);
+    r->name[RECORD_GANTT] = option_text(o, "gantt", NULL);
+    r->step = step ? time_of(step, strlen(step)) : 100 * NS_MS;
+    if (r->step >= NS_US)
+        return read_window(o, r);
+    options_error(o, "'--series-step' is '%s', expected a time of at least 1us, like 100ms", step);
+    return false;
+}
+
+/* Is the window one of this run? */
+static bool window_fits(const struct options *o, const struct record *r)
+{
+    char end[32];
+
+    if (r->from < r->scenario->duration && r->to <= r->scenario->duration)
         return true;
-    t = conf_read_text("--series-step", step, strlen(step), &errors);
-    if (!t || !conf_ns(conf_root(t), &r->step, &errors) || r->step < NS_US)
-        r->step = 0;
-    conf_free(t);
-    conf_errors_free(&errors);
-    if (r->step == 0)
-        options_error(o, "'--series-step' is '%s', expected a time of at least 1us, like 100ms",
-                      step);
-    return r->step > 0;
+    conf_ns_text(r->scenario->duration, end);
+    options_error(o, "'--window' is '%s', but the run ends at %s", option_text(o, "window", NULL),
+                  end);
+    return false;
 }
 
 static int run_scenario(const struct options *o, int format, int64_t workers)
@@ -229,10 +276,10 @@ static int run_scenario(const struct options *o, int format, int64_t workers)
     s = load(o);
     if (!s)
         return status;
-    j.s = s;
+    j.s = record.scenario = s;
     j.n = s->replications;
     seed = (int64_t)s->seed;
-    if (option_number(o, "reps", 1, 1000000, &j.n) &&
+    if (window_fits(o, &record) && option_number(o, "reps", 1, 1000000, &j.n) &&
         option_number(o, "seed", 0, INT64_MAX, &seed)) {
         s->seed = (uint64_t)seed;
         j.runs = calloc((size_t)j.n, sizeof(struct run_values *));

@@ -36,6 +36,12 @@ struct wake {
     ns_t at, from; /* from: where it begins; -1 nowhere */
 };
 
+/* A wake-up from a span of the waker that began with it and is not over. */
+struct held_wake {
+    int task, waker, vcpu;
+    ns_t at, runs;
+};
+
 struct spans {
     struct trace_sink sink;
     struct spans_conf conf;
@@ -47,6 +53,8 @@ struct spans {
     int nwakes;
     int *fresh, nfresh, room; /* tasks woken at fresh_at, whose wake-up has no beginning yet */
     ns_t fresh_at;
+    struct held_wake *held;
+    int nheld, held_room;
     bool past, failed; /* past: the window is over */
 };
 
@@ -132,19 +140,6 @@ static void wakes_settle(struct spans *s)
     s->nfresh = 0;
 }
 
-/* A span of `task` is over: was this where its wake-up led to? */
-static void wake_end(struct spans *s, int task, int vcpu, ns_t began)
-{
-    const struct spans_conf *c = &s->conf;
-    struct wake *w = task >= 0 && task < s->nwakes ? &s->wake[task] : NULL;
-
-    if (!w || !w->pending || w->at > began)
-        return;
-    w->pending = false;
-    if (w->from >= c->from && (c->to == 0 || began < c->to))
-        c->wake(c->arg, task, w->waker, w->from, vcpu, began);
-}
-
 /* -- vCPUs -- */
 
 static enum span_state state_of(const struct vcpu_track *v)
@@ -176,9 +171,10 @@ static enum term term_of(enum span_state s)
 
 static void hand_over(struct spans *s, int vcpu)
 {
-    const struct vcpu_track *v = &s->vcpu[vcpu];
+    struct vcpu_track *v = &s->vcpu[vcpu];
     ns_t from = v->last_from, to = v->last_to;
 
+    v->last_from = v->last_to;
     if (clip(s, &from, &to))
         s->conf.vcpu(s->conf.arg, vcpu, v->last, v->last_task, from, to);
 }
@@ -198,6 +194,59 @@ static void add(struct spans *s, int vcpu, enum span_state state, int task, ns_t
     v->last_task = task;
     v->last_from = from;
     v->last_to = to;
+}
+
+/* -- wake-ups that have led somewhere -- */
+
+static void give_wake(struct spans *s, const struct held_wake *w)
+{
+    hand_over(s, w->waker);
+    hand_over(s, w->vcpu);
+    s->conf.wake(s->conf.arg, w->task, w->waker, w->at, w->vcpu, w->runs);
+}
+
+static void hold_wake(struct spans *s, const struct held_wake *w)
+{
+    struct held_wake *held = grown(s->held, &s->held_room, s->nheld + 1, sizeof(*held));
+
+    s->failed = s->failed || !held;
+    if (!held)
+        return;
+    s->held = held;
+    held[s->nheld++] = *w;
+}
+
+/* The open span of this vCPU is over. */
+static void give_held(struct spans *s, int vcpu)
+{
+    int kept = 0;
+
+    for (int i = 0; i < s->nheld; i++)
+        if (s->held[i].waker == vcpu)
+            give_wake(s, &s->held[i]);
+        else
+            s->held[kept++] = s->held[i];
+    s->nheld = kept;
+}
+
+/* A span of `task` is over: was this where its wake-up led to? */
+static void wake_end(struct spans *s, int task, int vcpu, ns_t began)
+{
+    const struct spans_conf *c = &s->conf;
+    struct wake *w = task >= 0 && task < s->nwakes ? &s->wake[task] : NULL;
+
+    if (!w || !w->pending || w->at > began)
+        return;
+    w->pending = false;
+    if (w->from < c->from || (c->to > 0 && began >= c->to))
+        return;
+    const struct held_wake held = {
+        .task = task, .waker = w->waker, .vcpu = vcpu, .at = w->from, .runs = began};
+
+    if (w->waker != vcpu && s->vcpu[w->waker].since == w->from)
+        hold_wake(s, &held);
+    else
+        give_wake(s, &held);
 }
 
 /* The open span ends. Of a state with an account, what was not spent there belongs to the task, or to the
@@ -222,6 +271,8 @@ static void vcpu_close(struct spans *s, int vcpu, ns_t now)
     add(s, vcpu, around, v->shown_task, v->since + before + spent, now);
     if (v->shown == SPAN_TASK || v->shown == SPAN_LOCK_SPIN)
         wake_end(s, v->shown_task, vcpu, v->since);
+    if (s->nheld > 0)
+        give_held(s, vcpu);
 }
 
 static void vcpu_open(struct spans *s, int vcpu, enum span_state state, ns_t now)
@@ -385,6 +436,7 @@ void spans_free(struct spans *s)
     free(s->blocked);
     free(s->wake);
     free(s->fresh);
+    free(s->held);
     free(s);
 }
 

@@ -5,7 +5,7 @@
  *
  * Always true: the spans of a pCPU follow each other without gap or overlap and fill the window, and so do
  * those of a vCPU; none is empty. Within a track they come in the order of time. A wake-up is handed over when
- * its task runs, and only if both of its ends lie in spans that show something.
+ * its task has run, after spans that begin at its ends, and only if both ends lie in spans that show something.
  */
 #ifndef SIM_OBS_SPANS_H
 #define SIM_OBS_SPANS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The timeline export. Always true: the slices of one track do not overlap, so no viewer has to
- * guess how they nest; both ends of an arrow are written together, when the woken task has run, so no
- * arrow hangs. Times are microseconds with three decimals, made from integers.
+ * The timeline export. Always true: the slices of one track do not overlap and come in order, so no viewer has to
+ * guess how they nest; both ends of an arrow are written together, when the woken task has run and the slices
+ * that begin at its ends have been written, so no arrow hangs. Times are microseconds with three decimals, made from integers.
  */
 #include "obs/timeline.h"
 
@@ -67,12 +67,16 @@ static void put_metadata(struct timeline *t, const char *what, int pid, int tid,
     fputs("}}", t->out);
 }
 
+/* Beginning and end as times, not beginning and length: viewers that add the two as floating-point numbers let a
+ * slice end behind the beginning of the next one, and show that inside it. */
 static void put_slice(struct timeline *t, int pid, int tid, ns_t from, ns_t to, const char *name)
 {
-    begin_event(t, "X", pid, tid);
+    begin_event(t, "B", pid, tid);
     put_time(t->out, "ts", from);
-    put_time(t->out, "dur", to - from);
     put_name(t->out, name);
+    fputc('}', t->out);
+    begin_event(t, "E", pid, tid);
+    put_time(t->out, "ts", to);
     fputc('}', t->out);
 }
 

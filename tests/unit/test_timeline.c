@@ -28,6 +28,7 @@ struct track {
 struct arrow {
     ns_t at;
     int pid, tid;
+    bool there; /* its slice stands before it in the file: of equal times viewers keep this order */
 };
 
 /* A timeline as it was written. */
@@ -121,31 +122,62 @@ static const char *text_in(const cJSON *e, const char *key)
     return item->valuestring;
 }
 
-static void take_slice(struct picture *p, const char *line, const cJSON *e)
+static struct track *track_of(struct picture *p, const cJSON *e)
 {
-    const int pid = int_in(e, "pid"), tid = int_in(e, "tid");
-    struct track *t = pid == 1 ? &p->pcpu[tid] : &p->vcpu[tid];
-    struct slice s = {.from = time_in(line, "\"ts\":")};
+    const int tid = int_in(e, "tid");
 
-    s.to = s.from + time_in(line, "\"dur\":");
+    return int_in(e, "pid") == 1 ? &p->pcpu[tid] : &p->vcpu[tid];
+}
+
+static void take_begin(struct picture *p, const char *line, const cJSON *e)
+{
+    struct track *t = track_of(p, e);
+    struct slice s = {.from = time_in(line, "\"ts\":"), .to = -1};
+
     snprintf(s.name, sizeof(s.name), "%s", text_in(e, "name"));
-    cr_assert(s.to > s.from, "empty: %s", line);
-    cr_assert(t->n == 0 || (t->pid == pid && s.from >= t->slice[t->n - 1].to), "overlap: %s", line);
+    cr_assert(t->n == 0 || (t->slice[t->n - 1].to >= 0 && s.from >= t->slice[t->n - 1].to &&
+                            t->pid == int_in(e, "pid")),
+              "overlap: %s", line);
     if (t->n == t->room) {
         t->room = 2 * t->room + 64;
         t->slice = realloc(t->slice, t->room * sizeof(*t->slice));
         cr_assert(t->slice);
     }
-    t->pid = pid;
+    t->pid = int_in(e, "pid");
     t->slice[t->n++] = s;
-    p->last = s.to > p->last ? s.to : p->last;
+}
+
+static void take_end(struct picture *p, const char *line, const cJSON *e)
+{
+    struct track *t = track_of(p, e);
+    const ns_t at = time_in(line, "\"ts\":");
+
+    cr_assert(t->n > 0 && t->slice[t->n - 1].to < 0 && at > t->slice[t->n - 1].from, "%s", line);
+    t->slice[t->n - 1].to = at;
+    p->last = at > p->last ? at : p->last;
+}
+
+static const struct slice *slice_at(const struct track *t, ns_t at)
+{
+    size_t lo = 0, hi = t->n;
+
+    while (lo < hi) {
+        const size_t mid = (lo + hi) / 2;
+
+        if (t->slice[mid].to <= at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < t->n && t->slice[lo].from <= at ? &t->slice[lo] : NULL;
 }
 
 static void take_arrow(struct picture *p, const char *line, const cJSON *e)
 {
     const size_t id = (size_t)int_in(e, "id");
     const bool begins = *text_in(e, "ph") == 's';
-    struct arrow a = {time_in(line, "\"ts\":"), int_in(e, "pid"), int_in(e, "tid")};
+    struct arrow a = {time_in(line, "\"ts\":"), int_in(e, "pid"), int_in(e, "tid"),
+                      slice_at(track_of(p, e), time_in(line, "\"ts\":")) != NULL};
 
     while (id >= p->room) {
         const size_t room = 2 * p->room + 64;
@@ -169,8 +201,10 @@ static void take_event(struct picture *p, const char *line)
 
     cr_assert(cJSON_IsObject(e), "not an event: %s", line);
     ph = text_in(e, "ph");
-    if (*ph == 'X') {
-        take_slice(p, line, e);
+    if (*ph == 'B') {
+        take_begin(p, line, e);
+    } else if (*ph == 'E') {
+        take_end(p, line, e);
     } else if (*ph == 's' || *ph == 'f') {
         take_arrow(p, line, e);
     } else if (*ph == 'C') {
@@ -237,21 +271,6 @@ static ns_t sum_of(const struct track *t, const char *name)
     return sum;
 }
 
-static const struct slice *slice_at(const struct track *t, ns_t at)
-{
-    size_t lo = 0, hi = t->n;
-
-    while (lo < hi) {
-        const size_t mid = (lo + hi) / 2;
-
-        if (t->slice[mid].to <= at)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo < t->n && t->slice[lo].from <= at ? &t->slice[lo] : NULL;
-}
-
 static void check_arrows(const struct picture *p)
 {
     for (size_t i = 1; i <= p->narrows; i++) {
@@ -261,9 +280,10 @@ static void check_arrows(const struct picture *p)
         cr_assert(b->at >= 0 && e->at >= b->at, "arrow %zu from %lld to %lld", i, (long long)b->at,
                   (long long)e->at);
         cr_assert(b->pid == p->vcpu[b->tid].pid && e->pid == b->pid);
-        cr_assert(slice_at(&p->vcpu[b->tid], b->at), "arrow %zu begins nowhere", i);
+        s = slice_at(&p->vcpu[b->tid], b->at);
+        cr_assert(s && (b->there || s->from < b->at), "arrow %zu begins nowhere", i);
         s = slice_at(&p->vcpu[e->tid], e->at);
-        cr_assert(s && s->from == e->at && strcmp(s->name, "steal") != 0,
+        cr_assert(s && e->there && s->from == e->at && strcmp(s->name, "steal") != 0,
                   "arrow %zu ends at no beginning", i);
     }
 }

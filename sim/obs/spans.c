@@ -14,8 +14,10 @@
 #define NOBODY (-1)
 
 struct pcpu_track {
-    int vcpu;
+    int vcpu; /* since then; and who was there before, from when to when, if that is not handed over */
     ns_t since;
+    int last;
+    ns_t last_from, last_to;
 };
 
 struct vcpu_track {
@@ -24,10 +26,11 @@ struct vcpu_track {
     int shown_task;
     ns_t since, owed, spent; /* its beginning; debts and account then */
     int blocked_at;          /* place in the list of the blocked ones, -1 */
-    /* The last span that was over: the next one may go on with it. */
+    /* The last span that was over: the next one may go on with it. What is before it is handed over. */
     enum span_state last;
     int last_task;
     ns_t last_from, last_to;
+    int waiting; /* wake-ups that wait for spans of this vCPU */
 };
 
 struct wake {
@@ -36,7 +39,7 @@ struct wake {
     ns_t at, from; /* from: where it begins; -1 nowhere */
 };
 
-/* A wake-up from a span of the waker that began with it and is not over. */
+/* A wake-up that has led to a span, but may stand before one of its spans if it is handed over now. */
 struct held_wake {
     int task, waker, vcpu;
     ns_t at, runs;
@@ -79,14 +82,29 @@ static bool clip(const struct spans *s, ns_t *from, ns_t *to)
 
 /* -- pCPUs -- */
 
+static void pcpu_hand_over(struct spans *s, int pcpu)
+{
+    const struct pcpu_track *p = &s->pcpu[pcpu];
+    ns_t from = p->last_from, to = p->last_to;
+
+    if (clip(s, &from, &to))
+        s->conf.pcpu(s->conf.arg, pcpu, p->last, from, to);
+}
+
 static void pcpu_change(struct spans *s, int pcpu, ns_t now, int vcpu)
 {
     struct pcpu_track *p = &s->pcpu[pcpu];
-    ns_t from = p->since, to = now;
 
-    if (clip(s, &from, &to))
-        s->conf.pcpu(s->conf.arg, pcpu, p->vcpu, from, to);
-    *p = (struct pcpu_track){.vcpu = vcpu, .since = now};
+    if (now > p->since && p->vcpu == p->last) {
+        p->last_to = now; /* it left and came back at once */
+    } else if (now > p->since) {
+        pcpu_hand_over(s, pcpu);
+        p->last = p->vcpu;
+        p->last_from = p->since;
+        p->last_to = now;
+    }
+    p->vcpu = vcpu;
+    p->since = now;
 }
 
 /* -- wake-ups -- */
@@ -169,63 +187,36 @@ static enum term term_of(enum span_state s)
                                  : TERM_COUNT;
 }
 
-static void hand_over(struct spans *s, int vcpu)
+/* Has the span of this vCPU at that time been handed over? */
+static bool is_out(const struct vcpu_track *v, ns_t at)
 {
-    struct vcpu_track *v = &s->vcpu[vcpu];
-    ns_t from = v->last_from, to = v->last_to;
-
-    v->last_from = v->last_to;
-    if (clip(s, &from, &to))
-        s->conf.vcpu(s->conf.arg, vcpu, v->last, v->last_task, from, to);
+    return v->last_from > at;
 }
 
-static void add(struct spans *s, int vcpu, enum span_state state, int task, ns_t from, ns_t to)
+/* Did it begin earlier? Then it comes first wherever events are sorted by time. */
+static bool is_older(const struct vcpu_track *v, ns_t at)
 {
-    struct vcpu_track *v = &s->vcpu[vcpu];
-
-    if (to <= from)
-        return;
-    if ((state == SPAN_IDLE || state == SPAN_KERNEL) && state == v->last) {
-        v->last_to = to;
-        return;
-    }
-    hand_over(s, vcpu);
-    v->last = state;
-    v->last_task = task;
-    v->last_from = from;
-    v->last_to = to;
+    if (at < v->last_to)
+        return v->last_from < at;
+    return v->since < at && term_of(v->shown) == TERM_COUNT;
 }
 
-/* -- wake-ups that have led somewhere -- */
-
-static void give_wake(struct spans *s, const struct held_wake *w)
-{
-    hand_over(s, w->waker);
-    hand_over(s, w->vcpu);
-    s->conf.wake(s->conf.arg, w->task, w->waker, w->at, w->vcpu, w->runs);
-}
-
-static void hold_wake(struct spans *s, const struct held_wake *w)
-{
-    struct held_wake *held = grown(s->held, &s->held_room, s->nheld + 1, sizeof(*held));
-
-    s->failed = s->failed || !held;
-    if (!held)
-        return;
-    s->held = held;
-    held[s->nheld++] = *w;
-}
-
-/* The open span of this vCPU is over. */
-static void give_held(struct spans *s, int vcpu)
+static void give_wakes(struct spans *s, bool all)
 {
     int kept = 0;
 
-    for (int i = 0; i < s->nheld; i++)
-        if (s->held[i].waker == vcpu)
-            give_wake(s, &s->held[i]);
-        else
-            s->held[kept++] = s->held[i];
+    for (int i = 0; i < s->nheld; i++) {
+        const struct held_wake w = s->held[i];
+        struct vcpu_track *from = &s->vcpu[w.waker], *to = &s->vcpu[w.vcpu];
+
+        if (!all && !(is_out(to, w.runs) && (is_out(from, w.at) || is_older(from, w.at)))) {
+            s->held[kept++] = w;
+            continue;
+        }
+        from->waiting--;
+        to->waiting--;
+        s->conf.wake(s->conf.arg, w.task, w.waker, w.at, w.vcpu, w.runs);
+    }
     s->nheld = kept;
 }
 
@@ -234,19 +225,51 @@ static void wake_end(struct spans *s, int task, int vcpu, ns_t began)
 {
     const struct spans_conf *c = &s->conf;
     struct wake *w = task >= 0 && task < s->nwakes ? &s->wake[task] : NULL;
+    struct held_wake *held;
 
     if (!w || !w->pending || w->at > began)
         return;
     w->pending = false;
     if (w->from < c->from || (c->to > 0 && began >= c->to))
         return;
-    const struct held_wake held = {
+    held = grown(s->held, &s->held_room, s->nheld + 1, sizeof(*held));
+    s->failed = s->failed || !held;
+    if (!held)
+        return;
+    s->held = held;
+    held[s->nheld++] = (struct held_wake){
         .task = task, .waker = w->waker, .vcpu = vcpu, .at = w->from, .runs = began};
+    s->vcpu[w->waker].waiting++;
+    s->vcpu[vcpu].waiting++;
+}
 
-    if (w->waker != vcpu && s->vcpu[w->waker].since == w->from)
-        hold_wake(s, &held);
-    else
-        give_wake(s, &held);
+static void hand_over(struct spans *s, int vcpu)
+{
+    const struct vcpu_track *v = &s->vcpu[vcpu];
+    ns_t from = v->last_from, to = v->last_to;
+
+    if (clip(s, &from, &to))
+        s->conf.vcpu(s->conf.arg, vcpu, v->last, v->last_task, from, to);
+}
+
+/* What shows the same as the span before goes on with it. */
+static void add(struct spans *s, int vcpu, enum span_state state, int task, ns_t from, ns_t to)
+{
+    struct vcpu_track *v = &s->vcpu[vcpu];
+
+    if (to <= from)
+        return;
+    if (state == v->last && (state != SPAN_TASK || task == v->last_task)) {
+        v->last_to = to;
+        return;
+    }
+    hand_over(s, vcpu);
+    v->last = state;
+    v->last_task = task;
+    v->last_from = from;
+    v->last_to = to;
+    if (v->waiting > 0)
+        give_wakes(s, false);
 }
 
 /* The open span ends. Of a state with an account, what was not spent there belongs to the task, or to the
@@ -271,8 +294,6 @@ static void vcpu_close(struct spans *s, int vcpu, ns_t now)
     add(s, vcpu, around, v->shown_task, v->since + before + spent, now);
     if (v->shown == SPAN_TASK || v->shown == SPAN_LOCK_SPIN)
         wake_end(s, v->shown_task, vcpu, v->since);
-    if (s->nheld > 0)
-        give_held(s, vcpu);
 }
 
 static void vcpu_open(struct spans *s, int vcpu, enum span_state state, ns_t now)
@@ -392,12 +413,15 @@ static void take(struct spans *s, const struct trace_record *r)
 static void close_all(struct spans *s, ns_t end)
 {
     wakes_settle(s);
-    for (int p = 0; p < s->conf.npcpus; p++)
+    for (int p = 0; p < s->conf.npcpus; p++) {
         pcpu_change(s, p, end, NOBODY);
+        pcpu_hand_over(s, p);
+    }
     for (int v = 0; v < s->conf.nvcpus; v++) {
         vcpu_close(s, v, end);
         hand_over(s, v);
     }
+    give_wakes(s, true);
 }
 
 /* Behind the window spans go on until they end by themselves: accounts are exact only then. */
@@ -457,7 +481,7 @@ struct spans *spans_new(const struct spans_conf *conf)
         return NULL;
     }
     for (int p = 0; p < conf->npcpus; p++)
-        s->pcpu[p].vcpu = NOBODY;
+        s->pcpu[p].vcpu = s->pcpu[p].last = NOBODY;
     for (int v = 0; v < conf->nvcpus; v++) {
         s->vcpu[v] = (struct vcpu_track){.state = STATE_BLOCKED,
                                          .activity = TERM_BLOCKED,

@@ -4,7 +4,7 @@
  * trace sink that hands each span to its owner when it is over.
  *
  * Always true: the spans of a pCPU follow each other without gap or overlap and fill the window, and so do
- * those of a vCPU; none is empty. Within a track they come in the order of time. A wake-up is handed over when
+ * those of a vCPU; none is empty, and two that follow each other differ. Within a track they come in the order of time. A wake-up is handed over when
  * its task has run, after spans that begin at its ends, and only if both ends lie in spans that show something.
  */
 #ifndef SIM_OBS_SPANS_H
@@ -52,7 +52,7 @@ struct spans_conf {
     /* task: the current one, also of a vCPU that waits; -1: none */
     void (*vcpu)(void *arg, int vcpu, enum span_state s, int task, ns_t from, ns_t to);
     /* It begins at `at` on the vCPU of the waker, at the last nanosecond of that one's span where it ends then, and
-     * leads to the beginning of a span of the task on `vcpu`. */
+     * leads to where the task first runs on `vcpu`. */
     void (*wake)(void *arg, int task, int waker, ns_t at, int vcpu, ns_t runs);
 };
 

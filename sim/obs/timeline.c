@@ -68,7 +68,8 @@ static void put_metadata(struct timeline *t, const char *what, int pid, int tid,
 }
 
 /* Beginning and end as times, not beginning and length: viewers that add the two as floating-point numbers let a
- * slice end behind the beginning of the next one, and show that inside it. */
+ * slice end behind the beginning of the next one, and show that inside it. Both with the name: where one slice ends
+ * as the next one begins, viewers match them by it. */
 static void put_slice(struct timeline *t, int pid, int tid, ns_t from, ns_t to, const char *name)
 {
     begin_event(t, "B", pid, tid);
@@ -77,6 +78,7 @@ static void put_slice(struct timeline *t, int pid, int tid, ns_t from, ns_t to, 
     fputc('}', t->out);
     begin_event(t, "E", pid, tid);
     put_time(t->out, "ts", to);
+    put_name(t->out, name);
     fputc('}', t->out);
 }
 

@@ -138,6 +138,9 @@ static void take_begin(struct picture *p, const char *line, const cJSON *e)
     cr_assert(t->n == 0 || (t->slice[t->n - 1].to >= 0 && s.from >= t->slice[t->n - 1].to &&
                             t->pid == int_in(e, "pid")),
               "overlap: %s", line);
+    cr_assert(t->n == 0 || s.from > t->slice[t->n - 1].to ||
+                  strcmp(s.name, t->slice[t->n - 1].name) != 0,
+              "the same again: %s", line);
     if (t->n == t->room) {
         t->room = 2 * t->room + 64;
         t->slice = realloc(t->slice, t->room * sizeof(*t->slice));
@@ -153,6 +156,7 @@ static void take_end(struct picture *p, const char *line, const cJSON *e)
     const ns_t at = time_in(line, "\"ts\":");
 
     cr_assert(t->n > 0 && t->slice[t->n - 1].to < 0 && at > t->slice[t->n - 1].from, "%s", line);
+    cr_assert_str_eq(t->slice[t->n - 1].name, text_in(e, "name"));
     t->slice[t->n - 1].to = at;
     p->last = at > p->last ? at : p->last;
 }

@@ -65,6 +65,24 @@ static void put_wake(void *arg, int task, int waker, ns_t at, int vcpu, ns_t run
     put_times(l, task, at, runs);
 }
 
+/* VMs in the order of their vCPUs. */
+static void put_vms(struct lanes *l, struct json *j)
+{
+    json_array(j, "vms", true);
+    for (int v = 0; v < l->conf.nvcpus;) {
+        int n = 1;
+
+        while (v + n < l->conf.nvcpus && l->conf.index(l->conf.arg, v + n) > 0)
+            n++;
+        json_object(j, NULL, true);
+        json_string(j, "name", l->conf.vm(l->conf.arg, v));
+        json_count(j, "vcpus", (uint64_t)n);
+        json_close(j);
+        v += n;
+    }
+    json_close(j);
+}
+
 static void put_head(struct lanes *l)
 {
     struct json j;
@@ -76,7 +94,7 @@ static void put_head(struct lanes *l)
     json_u64(&j, "from_ns", (uint64_t)l->conf.from);
     json_u64(&j, "to_ns", (uint64_t)l->conf.to);
     json_count(&j, "pcpus", (uint64_t)l->conf.npcpus);
-    json_count(&j, "vcpus", (uint64_t)l->conf.nvcpus);
+    put_vms(l, &j);
     if (l->conf.origin)
         l->conf.origin(l->conf.arg, &j);
     json_close(&j);

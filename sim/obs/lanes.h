@@ -2,8 +2,8 @@
 /*
  * The spans of a window (obs/spans.h) as CSV: a trace sink. What a Gantt chart is drawn from.
  *
- * The first line is `# ` and an object of JSON: `schema`: tandem.gantt/1, then `from_ns`, `to_ns`, the counts of
- * lanes, and what the caller says about the run. Then a head and a row per span, every time of the window in
+ * The first line is `# ` and an object of JSON: `schema`: tandem.gantt/1, then `from_ns`, `to_ns`, `pcpus`, `vms`
+ * with `name` and `vcpus`, and what the caller says about the run. Then a head and a row per span, every time of the window in
  * one of each lane. Times are whole nanoseconds of the run. Columns that do not apply are empty:
  *
  *   lane      pcpu, vcpu or wake

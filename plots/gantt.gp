@@ -12,10 +12,13 @@ TINT[NVM + 5] = 0x606060; PATTERN[NVM + 5] = 6 # idle spin
 TINT[NVM + 6] = 0xD8D8D8; PATTERN[NVM + 6] = 3 # held idle
 TINT[NVM + 7] = 0xB84A00; PATTERN[NVM + 7] = 4 # steal
 TINT[NVM + 8] = 0x882255; PATTERN[NVM + 8] = 1 # unseen wait
-bright(k) = (k == 1 || k == 3 || k == 5 || k == 7 || k == 9 ? 0xFFFFFF : 0x000000)
+# Numbers are white on what is dark.
+light(c) = 0.30 * (c / 65536) + 0.59 * (c / 256 % 256) + 0.11 * (c % 256)
+on(k) = (k > 0 && light(TINT[k > 0 ? int(k) : 1]) < 128 ? 0xFFFFFF : 0x000000)
 HALF = 0.4 # of a lane
 # Those that are there, apart: patterns and borders are costly in files, so what is solid has none.
 NSOLID = 0; NHATCHED = 0; array SOLID[NSTYLE]; array HATCHED[NSTYLE]
+SOLID[1] = 1; HATCHED[1] = NVM + 7 # evaluated even where there are none
 do for [k = 1:NSTYLE] {
     if (USED[k] && PATTERN[k] == 3) { NSOLID = NSOLID + 1; SOLID[NSOLID] = k }
     if (USED[k] && PATTERN[k] != 3) { NHATCHED = NHATCHED + 1; HATCHED[NHATCHED] = k }
@@ -55,7 +58,7 @@ do for [p = 1:NPANEL] {
          $joints index (p - 1) using 1:($2 - HALF):(0):(2 * HALF) with vectors nohead lc rgb 'white' lw 0.8 notitle, \
          for [i = 1:NHATCHED] $spans index (p - 1) using ($4 == HATCHED[i] ? ($1 + $2) / 2 : NaN):3:1:2:($3 - HALF):($3 + HALF) \
              with boxxyerror fs pattern PATTERN[HATCHED[i]] border rgb INK lc rgb TINT[HATCHED[i]] lw 0.4 notitle, \
-         $numbers index (p - 1) using 1:2:(sprintf('%d', $3)):(bright($4)) with labels textcolor rgb variable notitle, \
+         $numbers index (p - 1) using 1:2:(sprintf('%d', $3)):(on($4)) with labels textcolor rgb variable notitle, \
          $wakes index ((p - 1) / 2) using (p % 2 ? NaN : $1):2:3:4 \
              with vectors filled head size screen 0.45 * EMX, 18 lc rgb INK lw 0.6 notitle
     unset label

@@ -49,7 +49,8 @@ static int read_row(struct course *c, char *line)
     struct course_row *r = &c->row[c->n];
     char *field[COLUMNS];
 
-    if (csv_split(line, field, COLUMNS) != COLUMNS || !read_number(field[0], &r->time) || isnan(r->time))
+    if (csv_split(line, field, COLUMNS) != COLUMNS || !read_number(field[0], &r->time) ||
+        isnan(r->time))
         return -1;
     for (size_t i = 0; i < COURSE_VALUES; i++)
         if (!read_number(field[2 + i], &r->value[i]))

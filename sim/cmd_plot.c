@@ -9,6 +9,7 @@
 #include "study/commands.h"
 #include "study/course.h"
 #include "study/facts.h"
+#include "study/gantt.h"
 #include "study/options.h"
 #include "study/plot.h"
 #include "study/plot_axes.h"
@@ -45,11 +46,13 @@ const struct command_spec command_plot = {
     .name = "plot",
     .summary = "draw a figure from stores or results",
     .usage = "FIGURE STORE.db|RESULT.json... -o FILE [OPTION]...\n"
-             "steal-timeline SERIES.csv -o FILE [OPTION]...",
+             "steal-timeline SERIES.csv -o FILE [OPTION]...\n"
+             "gantt SPANS.csv [SPANS.csv] -o FILE [OPTION]...",
     .about = "Draws a figure ('tandem list figures' names them). Axes are named by the paths of "
              "the sweep, or their ends, or any key of the scenario, or 'file'; left out, they are "
              "taken in the order of the sweep. PATH,PATH makes one axis of two. steal-timeline "
-             "draws what 'tandem run --series' wrote.",
+             "draws what 'tandem run --series' wrote, gantt what 'tandem run --gantt' wrote, "
+             "with --filter vm=NAME and --filter pcpu=0-7 for some of its lanes.",
     .option = option,
     .status = "0 done, 2 bad input, 3 cannot read or write, or gnuplot is missing",
     .example = "plot oversubscription demo.db -o oversubscription.svg",
@@ -70,7 +73,7 @@ struct command {
 
 static bool read_figure(struct command *c)
 {
-    const char *names[65];
+    const char *names[66];
     const char *near;
     size_t n = 0;
 
@@ -86,6 +89,7 @@ static bool read_figure(struct command *c)
         n++;
     }
     names[n++] = COURSE_FIGURE;
+    names[n++] = GANTT_FIGURE;
     near = conf_nearest(c->opt.operand[0], names, n);
     options_error(&c->opt, "unknown figure '%s'%s%s%s", c->opt.operand[0],
                   near ? "; did you mean '" : "; 'tandem list figures' names them",
@@ -435,6 +439,94 @@ static int plot_course(struct command *c)
     return status;
 }
 
+/* -- gantt, likewise -- */
+
+static bool gantt_options(struct command *c, struct gantt_filter *f, const char **vm)
+{
+    static const char *const known[] = {"output", "filter", "title", "size", "script", "data"};
+    size_t k;
+
+    for (size_t i = 0; i < c->opt.ngiven; i++) {
+        const char *name = c->opt.given[i].spec->name, *value = c->opt.given[i].value;
+
+        for (k = 0; k < 6 && strcmp(known[k], name) != 0; k++)
+            continue;
+        if (k == 6) {
+            options_error(&c->opt, "'--%s' is not for %s", name, GANTT_FIGURE);
+            return false;
+        }
+        if (strcmp(name, "filter") != 0)
+            continue;
+        if (strncmp(value, "vm=", 3) == 0) {
+            vm[f->nvms++] = value + 3;
+        } else if (strncmp(value, "pcpu=", 5) == 0) {
+            f->pcpus = value + 5;
+        } else {
+            options_error(&c->opt, "'--filter' is '%s', %s knows vm=NAME and pcpu=LIST only", value,
+                          GANTT_FIGURE);
+            return false;
+        }
+    }
+    if (c->opt.noperands == 2 || c->opt.noperands == 3)
+        return read_common(c);
+    options_error(&c->opt, "%s needs one or two files of 'tandem run --gantt'", GANTT_FIGURE);
+    return false;
+}
+
+static int put_gantt(FILE *out, const struct command *c, const void *gantt, const char *folder)
+{
+    const struct gantt_chart *g = gantt;
+    const bool two = c->size == 1 || (c->size < 0 && g->n > 1);
+
+    return gantt_script(out, g, option_text(&c->opt, "title", NULL), two,
+                        (enum picture_format)c->format, folder);
+}
+
+static int gantt_data(const struct command *c, const struct gantt_chart *g, const char *file)
+{
+    FILE *out = fopen(file, "w");
+    int failed;
+
+    if (!out)
+        return io_error(c, file);
+    failed = gantt_csv(out, g);
+    return fclose(out) != 0 || failed ? io_error(c, file) : 0;
+}
+
+static int draw_gantt(struct command *c, struct gantt_chart *g, const struct gantt_filter *f)
+{
+    const char *data = option_text(&c->opt, "data", NULL);
+    struct store_error err = {0};
+    char buf[4096];
+    const char *folder = plot_folder(GANTT_TEMPLATE, buf, sizeof(buf));
+
+    if (!folder)
+        return no_template(c, GANTT_TEMPLATE);
+    for (size_t i = 1; i < c->opt.noperands; i++)
+        if (gantt_add(g, c->opt.operand[i], f, &err))
+            return fail(c, &err);
+    gantt_titles(g);
+    if (data && gantt_data(c, g, data))
+        return 3;
+    return draw_script(c, script_of(c, g, folder, put_gantt), gantt_origin(g));
+}
+
+static int plot_gantt(struct command *c)
+{
+    const char **vm = calloc(c->opt.ngiven + 1, sizeof(*vm));
+    struct gantt_filter f = {.vm = vm};
+    struct gantt_chart g = {.n = 0};
+    int status = 2;
+
+    if (!vm)
+        status = 4;
+    else if (gantt_options(c, &f, vm))
+        status = draw_gantt(c, &g, &f);
+    gantt_chart_free(&g);
+    free(vm);
+    return status;
+}
+
 static int plot(struct command *c)
 {
     const char *data_file = option_text(&c->opt, "data", NULL);
@@ -443,6 +535,8 @@ static int plot(struct command *c)
 
     if (c->opt.noperands > 0 && strcmp(c->opt.operand[0], COURSE_FIGURE) == 0)
         return plot_course(c);
+    if (c->opt.noperands > 0 && strcmp(c->opt.operand[0], GANTT_FIGURE) == 0)
+        return plot_gantt(c);
     if (!read_options(c) || !suits_kind(c))
         return 2;
     for (size_t i = 1; i < c->opt.noperands; i++)

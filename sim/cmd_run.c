@@ -31,6 +31,10 @@ static const struct option_spec option[] = {
            "the first replication in steps (CSV): preferred and busy vCPUs, steal and throughput "
            "of each VM, idle pCPUs; 'tandem plot steal-timeline' draws it"),
     OPTION("series-step", 0, "T", "length of a step (default 100ms)"),
+    OPTION("gantt", 0, "FILE",
+           "the first replication as spans of pCPUs and vCPUs (CSV); 'tandem plot gantt' draws it"),
+    OPTION("window", 0, "FROM:TO",
+           "this part of the run only in timeline and Gantt: 1.5s:1520ms, 2s:, :10ms"),
     OPTION_POLICY,
     OPTION_END,
 };
@@ -142,13 +146,62 @@ static int run_and_write(const struct options *o, struct job *j, int format, int
     return outfile_close(&out, write_result(j, format, &out)) ? io_error(name) : STATUS_OK;
 }
 
+/* The time that `text` stands for, of `len` bytes; -1 when it is none. */
+static ns_t time_of(const char *text, size_t len)
+{
+    struct conf_errors errors = {0};
+    struct conf_tree *t = conf_read_text("time", text, len, &errors);
+    ns_t v = -1;
+
+    if (!t || !conf_ns(conf_root(t), &v, &errors))
+        v = -1;
+    conf_free(t);
+    conf_errors_free(&errors);
+    return v;
+}
+
+/* FROM:TO, either of which may be left out. */
+static bool read_window(const struct options *o, struct record *r)
+{
+    const char *text = option_text(o, "window", NULL), *colon = text ? strchr(text, ':') : NULL;
+
+    if (!text)
+        return true;
+    if (!r->name[RECORD_TIMELINE] && !r->name[RECORD_GANTT]) {
+        options_error(o, "'--window' is for --timeline and --gantt, and neither is given");
+        return false;
+    }
+    if (colon) {
+        r->from = colon == text ? 0 : time_of(text, (size_t)(colon - text));
+        r->to = colon[1] == '\0' ? 0 : time_of(colon + 1, strlen(colon + 1));
+    }
+    if (colon && r->from >= 0 && (colon[1] == '\0' || r->to > r->from))
+        return true;
+    options_error(o, "'--window' is '%s', expected FROM:TO, two times like 1.5s:1520ms", text);
+    return false;
+}
+
 /* Steps shorter than a microsecond would say nothing and fill the disk. */
 static bool read_record(const struct options *o, struct record *r)
 {
-    r->timeline = option_text(o, "timeline", NULL);
-    r->series = option_text(o, "series", NULL);
+    r->name[RECORD_TIMELINE] = option_text(o, "timeline", NULL);
+    r->name[RECORD_SERIES] = option_text(o, "series", NULL);
+    r->name[RECORD_GANTT] = option_text(o, "gantt", NULL);
     r->step = 100 * NS_MS;
-    return option_ns(o, "series-step", NS_US, &r->step);
+    return option_ns(o, "series-step", NS_US, &r->step) && read_window(o, r);
+}
+
+/* Is the window one of this run? */
+static bool window_fits(const struct options *o, const struct record *r)
+{
+    char end[32];
+
+    if (r->from < r->scenario->duration && r->to <= r->scenario->duration)
+        return true;
+    conf_ns_text(r->scenario->duration, end);
+    options_error(o, "'--window' is '%s', but the run ends at %s", option_text(o, "window", NULL),
+                  end);
+    return false;
 }
 
 static int run_scenario(const struct options *o, int format, int64_t workers)
@@ -169,10 +222,10 @@ static int run_scenario(const struct options *o, int format, int64_t workers)
     options_tell(o, "%s: %lld VMs with %lld vCPUs on %s, hash %s", o->operand[0],
                  (long long)scenario_total_vms(s), (long long)scenario_total_vcpus(s),
                  s->machine.name, s->hash);
-    j.s = s;
+    j.s = record.scenario = s;
     j.n = s->replications;
     seed = (int64_t)s->seed;
-    if (option_number(o, "reps", 1, 1000000, &j.n) &&
+    if (window_fits(o, &record) && option_number(o, "reps", 1, 1000000, &j.n) &&
         option_number(o, "seed", 0, INT64_MAX, &seed)) {
         s->seed = (uint64_t)seed;
         status = run_and_write(o, &j, format, workers);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `tandem run` writes about the course of a run: its timeline, its series, or both. */
+/* What `tandem run` writes about the course of a run: its timeline, its series, its lanes, or several of them. */
 #ifndef SIM_RECORD_H
 #define SIM_RECORD_H
 
@@ -8,17 +8,23 @@
 
 struct timeline;
 struct series;
+struct lanes;
+
+enum record_kind { RECORD_TIMELINE, RECORD_SERIES, RECORD_GANTT, RECORD_KINDS };
 
 struct record {
-    const char *timeline, *series; /* files, NULL = not asked for */
-    ns_t step;
-    struct outfile timeline_out, series_out;
+    const char *name[RECORD_KINDS]; /* files, NULL = not asked for */
+    ns_t step;                      /* of the series */
+    ns_t from, to;                  /* of timeline and lanes; to = 0: the end of the run */
+    const struct scenario *scenario;
+    struct outfile out[RECORD_KINDS];
     /* while it runs */
     const struct world *world;
-    struct timeline *t;
-    struct series *s;
-    struct trace_sink both;
-    char name[128];
+    struct timeline *timeline;
+    struct series *series;
+    struct lanes *lanes;
+    struct trace_sink all;
+    char buf[128];
 };
 
 /* The files; nothing is there yet when the run is not finished. 0, or -1 with errno and the file in
@@ -28,7 +34,7 @@ int record_close(struct record *r, int failed, const char **which);
 /* Any file asked for? */
 static inline bool record_wanted(const struct record *r)
 {
-    return r->timeline || r->series;
+    return r->name[RECORD_TIMELINE] || r->name[RECORD_SERIES] || r->name[RECORD_GANTT];
 }
 struct run_watch record_watch(struct record *r);
 

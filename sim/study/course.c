@@ -7,37 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "study/csv_line.h"
 #include "study/plot_axes.h"
 
 #define COLUMNS (2 + COURSE_VALUES)
 
 static const char head[] =
     "time_s,vm,preferred_vcpus,busy_vcpus,steal_vcpus,throughput_per_s,idle_pcpus";
-
-/* The fields of a line, taken apart in place (RFC 4180). Their number; COLUMNS + 1: too many. */
-static size_t split(char *line, char *field[COLUMNS])
-{
-    size_t n = 0;
-
-    for (;; line++) {
-        const bool quoted = *line == '"';
-        char *to = line += quoted;
-
-        if (n == COLUMNS)
-            return n + 1;
-        field[n++] = to;
-        while (*line && (quoted || *line != ',')) {
-            if (quoted && *line == '"' && *++line != '"')
-                break;
-            *to++ = *line++;
-        }
-        if (*line != ',') {
-            *to = '\0';
-            return n;
-        }
-        *to = '\0';
-    }
-}
 
 static bool read_number(const char *text, double *v)
 {
@@ -73,7 +49,8 @@ static int read_row(struct course *c, char *line)
     struct course_row *r = &c->row[c->n];
     char *field[COLUMNS];
 
-    if (split(line, field) != COLUMNS || !read_number(field[0], &r->time) || isnan(r->time))
+    if (csv_split(line, field, COLUMNS) != COLUMNS || !read_number(field[0], &r->time) ||
+        isnan(r->time))
         return -1;
     for (size_t i = 0; i < COURSE_VALUES; i++)
         if (!read_number(field[2 + i], &r->value[i]))

@@ -7,6 +7,7 @@
 #include "study/commands.h"
 #include "study/course.h"
 #include "study/figure.h"
+#include "study/gantt.h"
 
 static const char *const templates[] = {
     [FIGURE_LINES] = "lines.gp", [FIGURE_BARS] = "bars.gp",   [FIGURE_MAP] = "map.gp",
@@ -31,6 +32,7 @@ void figures_list(FILE *out)
     for (size_t i = 0; i < nfigures; i++)
         fprintf(out, "%-17s %s\n", figures[i].name, figures[i].summary);
     fprintf(out, "%-17s %s\n", COURSE_FIGURE, COURSE_SUMMARY);
+    fprintf(out, "%-17s %s\n", GANTT_FIGURE, GANTT_SUMMARY);
 }
 
 const struct figure figures[] = {

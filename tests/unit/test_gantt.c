@@ -162,18 +162,23 @@ static void play(struct trace_sink *s)
     trace_put(s, 9000, TRACE_TASK_IN, 2, 101, 0);
 }
 
-static char *written_timeline(ns_t end)
+static char *written_window(const struct timeline_names *n, ns_t end)
 {
     char *text = NULL;
     size_t len;
     FILE *out = open_memstream(&text, &len);
-    struct timeline *t = timeline_open(out, &names);
+    struct timeline *t = timeline_open(out, n);
 
     cr_assert(t != NULL);
     play(timeline_sink(t));
     cr_assert_eq(timeline_close(t, end), 0);
     cr_assert_eq(fclose(out), 0);
     return text;
+}
+
+static char *written_timeline(ns_t end)
+{
+    return written_window(&names, end);
 }
 
 static const char *text_in(const cJSON *event, const char *key)
@@ -204,19 +209,24 @@ static char *track(const cJSON *events, int pid, int tid)
     static char text[1000];
     const cJSON *e;
     ns_t last = 0;
+    bool open = false;
 
     text[0] = '\0';
     cJSON_ArrayForEach(e, events)
     {
-        if (strcmp(text_in(e, "ph"), "X") != 0 || int_in(e, "pid") != pid ||
-            int_in(e, "tid") != tid)
-            continue;
-        const ns_t from = ns_in(e, "ts"), to = from + ns_in(e, "dur");
+        const char *ph = text_in(e, "ph");
 
-        cr_assert(from >= last && to > from, "slices overlap after %s", text);
-        last = to;
-        sprintf(text + strlen(text), "%s %d-%d|", text_in(e, "name"), (int)from, (int)to);
+        if ((*ph != 'B' && *ph != 'E') || int_in(e, "pid") != pid || int_in(e, "tid") != tid)
+            continue;
+        cr_assert(open == (*ph == 'E') && ns_in(e, "ts") >= last + open, "overlap after %s", text);
+        last = ns_in(e, "ts");
+        open = !open;
+        if (open)
+            sprintf(text + strlen(text), "%s %d-", text_in(e, "name"), (int)last);
+        else
+            sprintf(text + strlen(text), "%d|", (int)last);
     }
+    cr_assert(!open);
     return text;
 }
 
@@ -233,10 +243,11 @@ Test(timeline, tracks_show_where_the_time_went)
     cr_assert_str_eq(track(events, 2, 1), "");
     cr_assert_str_eq(
         track(events, 3, 2),
-        "steal 500-1500|task 100 1700-2800|lock spin 2800-3001|steal 3001-4000|"
-        "task 100 4000-4600|task 100 4700-5000|held idle 5000-6000|idle spin 6000-6500|"
+        "steal 500-1500|kernel 1500-1700|task 100 1700-2800|lock spin 2800-3001|steal 3001-4000|"
+        "task 100 4000-4600|kernel 4600-4700|task 100 4700-5000|held idle 5000-6000|idle spin "
+        "6000-6500|"
         "unseen wait 7000-9000|task 101 9000-10000|");
-    cr_assert(strstr(text, "\"ts\":3.001,\"dur\":0.999,"), "times are not whole nanoseconds");
+    cr_assert(strstr(text, "\"ts\":3.001,\"name\":\"steal\"}"), "times are not whole nanoseconds");
     cJSON_Delete(root);
     free(text);
 }
@@ -271,6 +282,166 @@ Test(timeline, counters_follow_vms_and_machine)
     cr_expect_str_eq(counter(events, 2, "preferred vCPUs"), "");
     cJSON_Delete(root);
     free(text);
+}
+
+/* Slices are cut at its ends, counters begin with what they are, arrows are in it with both ends. */
+Test(timeline, a_window_is_cut_out)
+{
+    static const struct {
+        ns_t from, to;
+        const char *vcpu, *idle, *busy, *preferred;
+        int arrows;
+    } want[] = {
+        {1600, 4650,
+         "kernel 1600-1700|task 100 1700-2800|lock spin 2800-3001|steal 3001-4000|"
+         "task 100 4000-4600|kernel 4600-4650|",
+         "0@1600 1@3001 0@4000 ", "1@1600 ", "1@4600 ", 0},
+        {500, 1701, "steal 500-1500|kernel 1500-1700|task 100 1700-1701|", "1@500 0@1500 ",
+         "0@500 1@500 ", "", 2},
+        {500, 1700, "steal 500-1500|kernel 1500-1700|", "1@500 0@1500 ", "0@500 1@500 ", "", 0},
+        {501, 1701, "steal 501-1500|kernel 1500-1700|task 100 1700-1701|", "1@501 0@1500 ",
+         "1@501 ", "", 0},
+        {6600, 6900, "", "1@6600 ", "0@6600 ", "1@6600 ", 0},
+        {9000, 0, "task 101 9000-10000|", "1@9000 0@9000 ", "0@9000 1@9000 ", "1@9000 ", 0},
+        {9500, 9600, "task 101 9500-9600|", "0@9500 ", "1@9500 ", "1@9500 ", 0},
+    };
+
+    for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+        struct timeline_names n = names;
+        cJSON *root;
+        const cJSON *events, *e;
+        char *text;
+        int arrows = 0;
+
+        n.from = want[i].from;
+        n.to = want[i].to;
+        text = written_window(&n, 10000);
+        root = cJSON_ParseWithOpts(text, NULL, true);
+        events = cJSON_GetObjectItemCaseSensitive(root, "traceEvents");
+        cJSON_ArrayForEach(e, events) arrows += strchr("sf", *text_in(e, "ph")) != NULL;
+        cr_expect_str_eq(track(events, 3, 2), want[i].vcpu);
+        cr_expect_str_eq(counter(events, 1, "idle pCPUs"), want[i].idle);
+        cr_expect_str_eq(counter(events, 3, "busy vCPUs"), want[i].busy);
+        cr_expect_str_eq(counter(events, 3, "preferred vCPUs"), want[i].preferred);
+        cr_expect_eq(arrows, want[i].arrows, "window %zu: %d ends of arrows", i, arrows);
+        cJSON_Delete(root);
+        free(text);
+    }
+}
+
+/* The accounts of vCPU 2 of a machine where only time is spent that is said here. */
+struct books {
+    ns_t spent, owed, unseen_since, since;
+};
+
+static ns_t books_began(void *arg)
+{
+    (void)arg;
+    return 0;
+}
+
+static ns_t books_spent(void *arg, int vcpu, enum term term)
+{
+    const struct books *b = arg;
+
+    return vcpu == 2 && term == TERM_HELD ? b->spent : 0;
+}
+
+static ns_t books_owed(void *arg, int vcpu)
+{
+    (void)vcpu;
+    return ((const struct books *)arg)->owed;
+}
+
+static bool books_unseen(void *arg, int vcpu, ns_t *since)
+{
+    const struct books *b = arg;
+
+    *since = vcpu == 2 && b->unseen_since >= 0 ? b->unseen_since : b->since;
+    return vcpu == 2 && b->unseen_since >= 0;
+}
+
+Test(timeline, accounts_say_what_records_do_not)
+{
+    struct books b = {.spent = 70, .owed = 30, .unseen_since = -1};
+    const struct spans_probe probe = {.arg = &b,
+                                      .began = books_began,
+                                      .spent = books_spent,
+                                      .owed = books_owed,
+                                      .unseen = books_unseen};
+    struct timeline_names n = names;
+    char *text = NULL;
+    size_t len;
+    FILE *out = open_memstream(&text, &len);
+    struct trace_sink *s;
+    struct timeline *t;
+    cJSON *root;
+
+    n.probe = &probe;
+    t = timeline_open(out, &n);
+    s = timeline_sink(t);
+    trace_put(s, 100, TRACE_VCPU_STATE, 2, 2, 0);
+    trace_put(s, 100, TRACE_ACTIVITY, 2, TERM_HELD, 0); /* 30 ns before it begins */
+    b.spent += 900; /* 70 ns of the 1000 were something else's, 30 of them before */
+    trace_put(s, 1100, TRACE_ACTIVITY, 2, TERM_OVERHEAD, 0);
+    trace_put(s, 1200, TRACE_VCPU_STATE, 2, 0, 0);
+    b.unseen_since = 1500;
+    trace_put(s, 1700, TRACE_EXIT, 0, 0, 0); /* any record */
+    b.unseen_since = -1;
+    b.since = 1800; /* another vCPU has taken the task */
+    trace_put(s, 1900, TRACE_EXIT, 0, 0, 0);
+    b.unseen_since = 2000;
+    trace_put(s, 2500, TRACE_VCPU_STATE, 2, 1, 0);
+    b.unseen_since = -1;
+    cr_assert_eq(timeline_close(t, 3000), 0);
+    fclose(out);
+    root = cJSON_ParseWithOpts(text, NULL, true);
+    cr_expect_str_eq(track(cJSON_GetObjectItemCaseSensitive(root, "traceEvents"), 3, 2),
+                     "kernel 100-130|held idle 130-1030|kernel 1030-1200|unseen wait 1500-1800|"
+                     "unseen wait 2000-2500|steal 2500-3000|");
+    cJSON_Delete(root);
+    free(text);
+}
+
+/* Where the waker stops in the instant of the wake-up, or begins in it, or shows nothing. */
+Test(timeline, arrows_begin_in_the_waker)
+{
+    static const struct {
+        ns_t in, out; /* of the waker */
+        ns_t begins;  /* -1: no arrow */
+    } want[] = {{100, 500, 400}, {100, 400, 399}, {400, 500, 400}, {400, 400, -1}};
+
+    for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+        char *text = NULL;
+        size_t len;
+        FILE *out = open_memstream(&text, &len);
+        struct timeline *t = timeline_open(out, &names);
+        struct trace_sink *s = timeline_sink(t);
+        const cJSON *e;
+        cJSON *root;
+        ns_t begins = -1;
+
+        trace_put(s, want[i].in, TRACE_VCPU_STATE, 2, 2, 0);
+        trace_put(s, want[i].in, TRACE_TASK_IN, 2, 0, 0);
+        trace_put(s, 400, TRACE_TASK_WAKE, 3, 1, 2);
+        trace_put(s, want[i].out, TRACE_TASK_OUT, 2, 0, 0);
+        trace_put(s, want[i].out, TRACE_VCPU_STATE, 2, 0, 0);
+        trace_put(s, 600, TRACE_VCPU_STATE, 3, 2, 0);
+        trace_put(s, 700, TRACE_TASK_IN, 3, 1, 0);
+        timeline_close(t, 800);
+        fclose(out);
+        root = cJSON_ParseWithOpts(text, NULL, true);
+        cJSON_ArrayForEach(e, cJSON_GetObjectItemCaseSensitive(root, "traceEvents"))
+        {
+            if (strcmp(text_in(e, "ph"), "s") == 0)
+                begins = ns_in(e, "ts");
+            if (strcmp(text_in(e, "ph"), "f") == 0)
+                cr_expect_eq(ns_in(e, "ts"), 700);
+        }
+        cr_expect_eq(begins, want[i].begins, "%zu: at %d", i, (int)begins);
+        cJSON_Delete(root);
+        free(text);
+    }
 }
 
 /* A pCPU that a vCPU leaves for another one was not idle. */

@@ -90,7 +90,9 @@ static int run_all(struct job *j, int64_t workers)
                              .who = "tandem run",
                              .watch = record_wanted(j->record) ? &watch : NULL,
                              .done = tell,
-                             .arg = j};
+                             .arg = j,
+                             .progress =
+                                 !option_flag(j->o, "quiet") && !option_flag(j->o, "verbose")};
     int status;
 
     j->runs = repeat_runs(&r, &status);

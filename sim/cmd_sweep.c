@@ -331,6 +331,8 @@ static int sweep(struct command *c)
     status = filter_points(c);
     if (status)
         return status;
+    options_tell(&c->opt, "%s: %zu points, program %s%s%s", c->opt.operand[0], c->points->npoints,
+                 run_version(), *policies_hash() ? ", loaded policies " : "", policies_hash());
     c->store_name = store_name(c);
     if (!c->store_name)
         return 3;

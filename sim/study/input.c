@@ -81,7 +81,10 @@ static int run_scenario(const struct options *o, struct dataset *d, const char *
 {
     struct scenario *s = read_scenario(o, path);
     char who[64];
-    struct repeat r = {.scenario = s, .workers = (int)rules->jobs, .who = who};
+    struct repeat r = {.scenario = s,
+                       .workers = (int)rules->jobs,
+                       .who = who,
+                       .progress = !option_flag(o, "quiet")};
     struct run_values **runs;
     int status;
 

@@ -7,9 +7,11 @@
 #include <time.h>
 
 #include "study/pool.h"
+#include "study/progress.h"
 
 struct session {
     const struct repeat *r;
+    struct progress progress;
     int64_t next;
     struct run_values **runs;
 };
@@ -27,6 +29,13 @@ static int64_t now_ms(void)
 
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void finished(struct session *x, int64_t replication, int64_t wall_ms)
+{
+    if (x->r->done)
+        x->r->done(x->r->arg, replication, wall_ms, x->runs[replication]);
+    progress_step(&x->progress, true);
 }
 
 static int run_job(void *arg, struct pool_job job, char **text, char *error, size_t size)
@@ -62,8 +71,7 @@ static int job_done(void *arg, struct pool_job job, const char *text, int64_t wa
     x->runs[job.replication] = run_values_parse(text);
     if (!x->runs[job.replication])
         return STATUS_BUG;
-    if (x->r->done)
-        x->r->done(x->r->arg, job.replication, wall_ms, x->runs[job.replication]);
+    finished(x, job.replication, wall_ms);
     return 0;
 }
 
@@ -92,8 +100,8 @@ static int run_here(struct session *x, char *error, size_t size)
         status = replicate(x->r, i, &x->runs[i], error, size);
         if (status)
             fprintf(stderr, "%s: replication %lld: %s\n", x->r->who, (long long)i, error);
-        else if (x->r->done)
-            x->r->done(x->r->arg, i, now_ms() - start, x->runs[i]);
+        else
+            finished(x, i, now_ms() - start);
     }
     return status;
 }
@@ -106,6 +114,7 @@ struct run_values **repeat_runs(const struct repeat *r, int *status)
     *status = STATUS_FAILED;
     if (!x.runs)
         return NULL;
+    progress_begin(&x.progress, r->n, 0, r->progress && r->n > 1);
     if (r->workers > 1) {
         *status = pool_run(&pool_ops, &x, r->workers, error, sizeof(error));
         if (*status && *error)
@@ -113,6 +122,7 @@ struct run_values **repeat_runs(const struct repeat *r, int *status)
     } else {
         *status = run_here(&x, error, sizeof(error));
     }
+    progress_end(&x.progress);
     if (!*status)
         return x.runs;
     repeat_free(x.runs, r->n);

@@ -14,6 +14,7 @@ struct repeat {
     /* After each replication, in the order in which they end. May be NULL. */
     void (*done)(void *arg, int64_t replication, int64_t wall_ms, const struct run_values *v);
     void *arg;
+    bool progress; /* a bar on a terminal, lines in a log; for several replications */
 };
 
 /* n results, which do not depend on the number of workers; repeat_free releases them. NULL after a

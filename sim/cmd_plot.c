@@ -14,7 +14,7 @@
 #include "study/plot_axes.h"
 
 static const char help[] =
-    "usage: tandem plot FIGURE STORE.db|RESULT.json... -o FILE.(svg|pdf|png)\n"
+    "usage: tandem plot FIGURE STORE.db|RESULT.json... -o FILE.(svg|pdf|png|tex)\n"
     "       tandem plot steal-timeline SERIES.csv -o FILE [--filter vm=NAME] [--title T] [--size "
     "S]\n"
     "\n"
@@ -146,12 +146,18 @@ static bool read_common(struct command *c)
 
     c->output = option_text(&c->opt, "output", NULL);
     if (!c->output) {
-        options_error(&c->opt, "needs -o FILE.svg, FILE.pdf or FILE.png");
+        options_error(&c->opt, "needs -o FILE.svg, FILE.pdf, FILE.png or FILE.tex");
         return false;
     }
     c->format = picture_format(c->output);
     if (c->format < 0) {
-        options_error(&c->opt, "'%s' must end in .svg, .pdf or .png", c->output);
+        options_error(&c->opt, "'%s' must end in .svg, .pdf, .png or .tex", c->output);
+        return false;
+    }
+    if (c->format == PICTURE_TEX && !picture_tex_name(c->output)) {
+        options_error(&c->opt,
+                      "'%s': LaTeX can only include names of letters, digits, '-', '_' and '+'",
+                      c->output);
         return false;
     }
     c->size = option_choice(&c->opt, "size", sizes, -2);
@@ -246,21 +252,21 @@ static int draw_script(struct command *c, char *script, char *origin)
 {
     const char *script_file = option_text(&c->opt, "script", NULL);
     struct store_error err = {0};
-    char *picture = NULL;
-    size_t size = 0;
+    struct picture picture = {0};
+    const enum picture_format format = (enum picture_format)c->format;
     int status = 3;
 
     if (!script || !origin)
         options_error(&c->opt, "out of memory");
     else if (script_file && write_script(c, script_file, script) != 0)
         status = 3;
-    else if (!(picture = gnuplot_run(script, &size, &err)))
+    else if (picture_draw(&picture, script, format, &err) != 0)
         status = fail(c, &err);
-    else if (picture_write(c->output, (enum picture_format)c->format, picture, size, origin) != 0)
+    else if (picture_write(c->output, format, &picture, origin) != 0)
         status = io_error(c, c->output);
     else
         status = 0;
-    free(picture);
+    picture_free(&picture);
     free(origin);
     free(script);
     return status;
@@ -288,8 +294,9 @@ static bool suits_kind(struct command *c)
     c->data.keeps = keeps == 1;
     if (keeps < 0)
         fail(c, &err);
-    else if (r->logy && r->figure->kind != FIGURE_LINES && r->figure->kind != FIGURE_BARS)
-        options_error(&c->opt, "'--logy' is for lines and bars");
+    else if (r->logy && r->figure->kind != FIGURE_LINES && r->figure->kind != FIGURE_BARS &&
+             r->figure->kind != FIGURE_BOX)
+        options_error(&c->opt, "'--logy' is for lines, bars and boxes");
     else
         return true;
     return false;

@@ -16,7 +16,15 @@
 
 #define PLOT_METRICS 8 /* panels of a figure of several metrics */
 
-enum figure_kind { FIGURE_LINES, FIGURE_BARS, FIGURE_MAP, FIGURE_CDF, FIGURE_STACK };
+enum figure_kind {
+    FIGURE_LINES,
+    FIGURE_BARS,
+    FIGURE_MAP,
+    FIGURE_CDF,
+    FIGURE_STACK,
+    FIGURE_BOX,
+    FIGURE_KINDS
+};
 
 struct figure {
     const char *name, *summary;
@@ -92,6 +100,14 @@ struct plot_cdf {
     double *x, *y;
 };
 
+/* The runs behind a cell. */
+struct plot_box {
+    size_t n; /* 0: none */
+    double q1, median, q3;
+    double low, high; /* ends of the whiskers */
+    double *value;    /* sorted */
+};
+
 struct plot_grid {
     /* Several: the facet axis, in a stack the series axis, is called `metric` and has a value for
      * each. */
@@ -109,6 +125,7 @@ struct plot_grid {
     const char *relative_text;             /* another axis: the value that is 1 */
     size_t *base;                          /* the same: per point, that by which it is divided */
     struct plot_cdf *cdf;                  /* distributions: per cell; then x is not used */
+    struct plot_box *box;                  /* box plots: per cell */
     bool *used;                            /* per point of the dataset */
 };
 

@@ -10,7 +10,7 @@
 
 static const char *const templates[] = {
     [FIGURE_LINES] = "lines.gp", [FIGURE_BARS] = "bars.gp",   [FIGURE_MAP] = "map.gp",
-    [FIGURE_CDF] = "cdf.gp",     [FIGURE_STACK] = "stack.gp",
+    [FIGURE_CDF] = "cdf.gp",     [FIGURE_STACK] = "stack.gp", [FIGURE_BOX] = "box.gp",
 };
 
 const char *figure_template(const struct figure *f)
@@ -43,6 +43,12 @@ const struct figure figures[] = {
         .name = "bars",
         .summary = "grouped bars with 95 % intervals",
         .kind = FIGURE_BARS,
+    },
+    {
+        .name = "box",
+        .summary =
+            "the spread of the runs of each point: median, quartiles, whiskers, runs as dots",
+        .kind = FIGURE_BOX,
     },
     {
         .name = "map",

@@ -10,11 +10,7 @@
 #define SIM_STUDY_PLOT_H
 
 #include "study/figure.h"
-
-enum picture_format { PICTURE_SVG, PICTURE_PDF, PICTURE_PNG };
-
-/* From the ending of the file's name; -1 when it is none of these. */
-int picture_format(const char *file);
+#include "study/picture.h"
 
 /* The script, complete. `folder` is where the templates are. 0 or -1. */
 int plot_script(FILE *out, const struct plot_grid *g, const struct plot_request *r,
@@ -27,15 +23,7 @@ void plot_put_terminal(FILE *out, double width, double height, enum picture_form
  * when no `name` is there. */
 const char *plot_folder(const char *name, char *buf, size_t size);
 
-/* Runs gnuplot on the script. malloc'ed picture, or NULL with *err. */
-char *gnuplot_run(const char *script, size_t *size, struct store_error *err);
-
 /* Where a picture comes from, as one line of JSON in ASCII. malloc'ed, NULL without memory. */
 char *picture_origin(const struct plot_grid *g, const struct plot_request *r,
                      const struct dataset *d);
-/* Puts the origin into the picture (SVG: <metadata>, PNG: a tEXt chunk; PDF stays as it is) and
- * writes the file. 0 or -1 with errno. */
-int picture_write(const char *file, enum picture_format format, const char *data, size_t size,
-                  const char *origin);
-
 #endif

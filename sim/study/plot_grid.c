@@ -6,6 +6,7 @@
 
 #include "study/facts.h"
 #include "study/plot_axes.h"
+#include "study/plot_box.h"
 #include "study/plot_cdf.h"
 #include "study/plot_ratio.h"
 
@@ -294,6 +295,8 @@ int plot_grid_make(struct plot_grid *g, const struct plot_request *r, const stru
         return -1;
     if (r->figure->kind == FIGURE_CDF && cdf_make(g, d, err) != 0)
         return -1;
+    if (r->figure->kind == FIGURE_BOX && box_make(g, d, err) != 0)
+        return -1;
     count_data(g);
     return 0;
 }
@@ -301,6 +304,7 @@ int plot_grid_make(struct plot_grid *g, const struct plot_request *r, const stru
 void plot_grid_free(struct plot_grid *g)
 {
     cdf_free(g);
+    box_free(g);
     axis_free(&g->x);
     axis_free(&g->series);
     axis_free(&g->facet);

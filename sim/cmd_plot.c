@@ -10,8 +10,10 @@
 #include "study/course.h"
 #include "study/facts.h"
 #include "study/options.h"
+#include "study/outfile.h"
 #include "study/plot.h"
 #include "study/plot_axes.h"
+#include "study/score_plot.h"
 
 static const char help[] =
     "usage: tandem plot FIGURE STORE.db|RESULT.json... -o FILE.(svg|pdf|png|tex)\n"
@@ -71,7 +73,7 @@ struct command {
 
 static bool read_figure(struct command *c)
 {
-    const char *names[65];
+    const char *names[66];
     const char *near;
     size_t n = 0;
 
@@ -87,6 +89,7 @@ static bool read_figure(struct command *c)
         n++;
     }
     names[n++] = COURSE_FIGURE;
+    names[n++] = SCORE_FIGURE;
     near = conf_nearest(c->opt.operand[0], names, n);
     options_error(&c->opt, "unknown figure '%s'%s%s%s", c->opt.operand[0],
                   near ? "; did you mean '" : "; 'tandem list figures' names them",
@@ -195,27 +198,41 @@ static int io_error(const struct command *c, const char *file)
     return 3;
 }
 
-static int write_data(const struct command *c, const char *file)
+/* The named inputs, and no others. */
+static int read_inputs(struct command *c)
 {
-    FILE *out = fopen(file, "w");
-    int failed;
+    struct store_error err = {0};
 
-    if (!out)
-        return io_error(c, file);
-    failed = plot_grid_csv(out, &c->grid);
-    if (fclose(out) != 0 || failed)
-        return io_error(c, file);
+    for (size_t i = 1; i < c->opt.noperands; i++)
+        if (dataset_add(&c->data, c->opt.operand[i], &err) != 0)
+            return fail(c, &err);
     return 0;
 }
 
-static int write_script(const struct command *c, const char *file, const char *script)
+static int csv_of_grid(FILE *out, const void *grid)
 {
-    FILE *out = fopen(file, "w");
+    return plot_grid_csv(out, grid);
+}
 
-    if (!out)
+static int csv_of_score(FILE *out, const void *score)
+{
+    return score_plot_csv(out, &((const struct score_plot *)score)->board);
+}
+
+static int text_of(FILE *out, const void *text)
+{
+    return fputs(text, out) < 0 ? -1 : 0;
+}
+
+/* What `put` writes, whole or not at all. */
+static int write_data(const struct command *c, const char *file, const void *what,
+                      int (*put)(FILE *out, const void *what))
+{
+    struct outfile o;
+
+    if (outfile_open(&o, file) != 0 || outfile_close(&o, put(o.file, what)) != 0)
         return io_error(c, file);
-    fputs(script, out);
-    return fclose(out) != 0 ? io_error(c, file) : 0;
+    return 0;
 }
 
 /* What `put` writes, NULL without memory. */
@@ -258,7 +275,7 @@ static int draw_script(struct command *c, char *script, char *origin)
 
     if (!script || !origin)
         options_error(&c->opt, "out of memory");
-    else if (script_file && write_script(c, script_file, script) != 0)
+    else if (script_file && write_data(c, script_file, script, text_of) != 0)
         status = 3;
     else if (picture_draw(&picture, script, format, &err) != 0)
         status = fail(c, &err);
@@ -371,20 +388,33 @@ static bool positive_x(const struct plot_axis *x)
 
 /* -- steal-timeline, which has no grid -- */
 
-static bool course_options(struct command *c)
+/* Are all options that were given among these? */
+static bool only_options(const struct command *c, const char *figure, const char *const *known)
 {
-    static const char *const known[] = {"output", "filter", "title", "size", "script"};
     size_t k;
 
     for (size_t i = 0; i < c->opt.ngiven; i++) {
         const char *name = c->opt.given[i].spec->name;
 
-        for (k = 0; k < 5 && strcmp(known[k], name) != 0; k++)
+        for (k = 0; known[k] && strcmp(known[k], name) != 0; k++)
             continue;
-        if (k == 5) {
-            options_error(&c->opt, "'--%s' is not for %s", name, COURSE_FIGURE);
+        if (!known[k]) {
+            options_error(&c->opt, "'--%s' is not for %s", name, figure);
             return false;
         }
+    }
+    return true;
+}
+
+static bool course_options(struct command *c)
+{
+    static const char *const known[] = {"output", "filter", "title", "size", "script", NULL};
+
+    if (!only_options(c, COURSE_FIGURE, known))
+        return false;
+    for (size_t i = 0; i < c->opt.ngiven; i++) {
+        const char *name = c->opt.given[i].spec->name;
+
         if (strcmp(name, "filter") == 0 && strncmp(c->opt.given[i].value, "vm=", 3) != 0) {
             options_error(&c->opt, "'--filter' is '%s', %s knows vm=NAME only",
                           c->opt.given[i].value, COURSE_FIGURE);
@@ -445,6 +475,69 @@ static int plot_course(struct command *c)
     return status;
 }
 
+/* -- scoreboard, whose grid is that of the published facts -- */
+
+static int put_score(FILE *out, const struct command *c, const void *score, const char *folder)
+{
+    return score_script(out, score, (enum picture_format)c->format, folder);
+}
+
+static int draw_score(struct command *c, const struct plot_grid *used, const char *folder)
+{
+    struct score_plot p = {.title = c->request.title, .two_columns = c->size != 0};
+    const char *data_file = option_text(&c->opt, "data", NULL);
+    struct store_error err = {0};
+    int status = 0;
+
+    if (scoreboard_make(&p.board, c->facts, &c->data, used->used, &err) != 0)
+        status = fail(c, &err);
+    else if (data_file)
+        status = write_data(c, data_file, &p, csv_of_score);
+    if (!status)
+        status = draw_script(c, script_of(c, &p, folder, put_score),
+                             picture_origin(used, &c->request, &c->data));
+    scoreboard_free(&p.board);
+    return status;
+}
+
+static int plot_score(struct command *c)
+{
+    static const char *const known[] = {"output", "filter", "title",  "size",
+                                        "facts",  "data",   "script", NULL};
+    static const struct figure figure = {.name = SCORE_FIGURE};
+    struct plot_grid used = {.nmetrics = 1};
+    struct store_error err = {0};
+    char buf[4096];
+    const char *folder = plot_folder(SCORE_TEMPLATE, buf, sizeof(buf));
+    int status = 0;
+
+    if (!only_options(c, SCORE_FIGURE, known) || !read_filters(c) || !read_common(c))
+        return 2;
+    c->request.figure = &figure;
+    c->request.title = option_text(&c->opt, "title", NULL);
+    if (!option_text(&c->opt, "facts", NULL))
+        return options_error(&c->opt, "needs --facts NAME, as in --facts smoke-x86");
+    if (c->opt.noperands < 2)
+        return options_error(&c->opt, "needs a store");
+    if (!folder)
+        return no_template(c, SCORE_TEMPLATE);
+    status = read_inputs(c);
+    if (!status)
+        status = use_facts(c);
+    if (status)
+        return status;
+    used.metric[0] = c->facts->metric;
+    used.used = malloc(c->data.n + 1);
+    for (size_t i = 0; used.used && i < c->data.n; i++)
+        used.used[i] = true;
+    if (!used.used || plot_filter_points(used.used, &c->request, &c->data, &err) != 0)
+        status = used.used ? fail(c, &err) : 3;
+    else
+        status = draw_score(c, &used, folder);
+    free(used.used);
+    return status;
+}
+
 static int plot(struct command *c)
 {
     const char *data_file = option_text(&c->opt, "data", NULL);
@@ -453,12 +546,13 @@ static int plot(struct command *c)
 
     if (c->opt.noperands > 0 && strcmp(c->opt.operand[0], COURSE_FIGURE) == 0)
         return plot_course(c);
+    if (c->opt.noperands > 0 && strcmp(c->opt.operand[0], SCORE_FIGURE) == 0)
+        return plot_score(c);
     if (!read_options(c) || !suits_kind(c))
         return 2;
-    for (size_t i = 1; i < c->opt.noperands; i++)
-        if (dataset_add(&c->data, c->opt.operand[i], &err) != 0)
-            return fail(c, &err);
-    status = use_facts(c);
+    status = read_inputs(c);
+    if (!status)
+        status = use_facts(c);
     if (status)
         return status;
     if (plot_grid_make(&c->grid, &c->request, &c->data, &err) != 0)
@@ -467,7 +561,7 @@ static int plot(struct command *c)
     if (c->request.logx && !c->grid.cdf && !positive_x(&c->grid.x))
         return options_error(&c->opt, "'--logx' needs numbers above 0 along %s", c->grid.x.path);
     if (data_file)
-        status = write_data(c, data_file);
+        status = write_data(c, data_file, &c->grid, csv_of_grid);
     return status ? status : draw(c);
 }
 

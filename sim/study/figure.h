@@ -152,6 +152,11 @@ static inline bool plot_by_metric(const struct plot_grid *g)
 const struct metric *plot_metric_next(const char **list, const char **unknown, size_t *len);
 /* Is the n-th of several texts split by '|' there? Its start, and its length in *len. */
 const char *plot_part(const char *texts, size_t n, size_t *len);
+/* A text in a CSV file, in double quotes. */
+void plot_put_csv(FILE *out, const char *text);
+/* Clears `used` where a point does not pass all filters of the request. 0, or -1 with *err. */
+int plot_filter_points(bool *used, const struct plot_request *r, const struct dataset *d,
+                       struct store_error *err);
 /* The numbers of the picture as CSV. 0 or -1. */
 int plot_grid_csv(FILE *out, const struct plot_grid *g);
 

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of figures. A new one is one row here; what is special about its drawing is in a template
  * of its own. */
-#include <stdio.h>
 #include <string.h>
 
-#include "study/commands.h"
-#include "study/course.h"
 #include "study/figure.h"
 
 static const char *const templates[] = {
@@ -24,13 +21,6 @@ const struct figure *figure_find(const char *name)
         if (strcmp(figures[i].name, name) == 0)
             return &figures[i];
     return NULL;
-}
-
-void figures_list(FILE *out)
-{
-    for (size_t i = 0; i < nfigures; i++)
-        fprintf(out, "%-17s %s\n", figures[i].name, figures[i].summary);
-    fprintf(out, "%-17s %s\n", COURSE_FIGURE, COURSE_SUMMARY);
 }
 
 const struct figure figures[] = {

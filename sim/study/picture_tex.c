@@ -74,6 +74,7 @@ static const struct {
     {"\xc2\xb5", "\\textmu{}"},
     {"\xc2\xb3", "\\textsuperscript{3}"},
     {"\xe2\x81\xb6", "\\textsuperscript{6}"},
+    {"\xe2\x89\xa4", "\\ensuremath{\\leq}"},
     {MARK, ""},
 };
 

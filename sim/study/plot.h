@@ -15,8 +15,10 @@
 /* The script, complete. `folder` is where the templates are. 0 or -1. */
 int plot_script(FILE *out, const struct plot_grid *g, const struct plot_request *r,
                 enum picture_format format, const char *folder);
-/* Parts of a script: a text in single quotes, a variable that holds one, the terminal (lengths in em). */
+/* Parts of a script: a text in single quotes, that of a tic, which gnuplot takes as a format (its % are
+ * doubled), a variable that holds a text, the terminal (lengths in em). */
 void plot_put_text(FILE *out, const char *text);
+void plot_put_tic(FILE *out, const char *text);
 void plot_put_variable(FILE *out, const char *name, const char *text);
 void plot_put_terminal(FILE *out, double width, double height, enum picture_format format);
 /* Folder of the templates: $TANDEM_HOME/plots, then the source folder, then ./plots. Static; NULL

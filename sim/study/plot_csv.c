@@ -6,7 +6,7 @@
 #include "study/plot_box.h"
 #include "study/plot_cdf.h"
 
-static void put_text(FILE *out, const char *text)
+void plot_put_csv(FILE *out, const char *text)
 {
     fputc('"', out);
     for (; *text; text++) {
@@ -30,7 +30,7 @@ static void put_number(FILE *out, double v)
 static bool put_axis(FILE *out, const struct plot_axis *a, const size_t *value)
 {
     if (a->path)
-        put_text(out, value ? a->text[*value] : a->path);
+        plot_put_csv(out, value ? a->text[*value] : a->path);
     return a->path != NULL;
 }
 

@@ -48,8 +48,7 @@ void plot_put_text(FILE *out, const char *text)
     fputc('\'', out);
 }
 
-/* Text of a tic, which gnuplot takes as a format: % is doubled. */
-static void put_tic(FILE *out, const char *text)
+void plot_put_tic(FILE *out, const char *text)
 {
     char doubled[2 * LABEL_SIZE];
     size_t n = 0;
@@ -256,7 +255,7 @@ static void put_series(FILE *out, const struct plot_grid *g)
         put_element(out, "SERIES", s, text);
         label_shorten(g->series.text[s], 32, text);
         fprintf(out, "SERIES_TEXT[%zu] = ", s + 1);
-        put_tic(out, text);
+        plot_put_tic(out, text);
         fputc('\n', out);
     }
 }
@@ -313,7 +312,7 @@ static void put_x(FILE *out, const struct plot_grid *g, const struct plot_reques
         else
             snprintf(text, sizeof(text), "%.10g", g->x.number[x]);
         fprintf(out, "XPOS[%zu] = %.12g; XTEXT[%zu] = ", x + 1, x_place(g, r, x), x + 1);
-        put_tic(out, text);
+        plot_put_tic(out, text);
         fputc('\n', out);
     }
     put_x_range(out, first, last, in_log,

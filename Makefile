@@ -68,7 +68,7 @@ JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 2))
 SUBMAKE = $(MAKE) --no-print-directory $(JOBS)
 
 .DELETE_ON_ERROR:
-.PHONY: all deps deps-test demo smoke test test-bin bench bench-bin check-layers format check-format lint \
+.PHONY: all deps deps-test demo smoke figures test test-bin bench bench-bin check-layers format check-format lint \
 	cov fuzz fuzz-bin install help clean FORCE
 
 all: $(B)/tandem ## build the program, build/tandem
@@ -151,6 +151,18 @@ smoke: deps ## sweep the published smoke tests, draw them, print the scoreboard;
 		echo "$(SMOKEOUT)-$$figure.$$format" || exit; done; done
 	$(Q)$(B)/tandem validate --facts $(SMOKE) $(SMOKEOUT).db || \
 		{ status=$$?; echo "exit status $$status"; [ $$status = 1 ]; }
+
+# The figures that README.md shows, each FIGURE:SWEEP. They are committed: the same results give the same bytes. Stores
+# that are older than the program go.
+GALLERY := oversubscription:demo idle-slice-ratio:idle-slice-ratio cps-gain:cps-load-benchmarks
+figures: deps ## sweep and draw the figures of README.md, plots/gallery/*.svg, in 4 minutes
+	@$(SUBMAKE) all
+	@mkdir -p $(B)/figures plots/gallery
+	@find $(B)/figures -name '*.db*' ! -newer $(B)/tandem -delete
+	$(Q)for item in $(GALLERY); do \
+		figure=$${item%%:*}; sweep=$(B)/figures/$${item#*:}; picture=plots/gallery/$$figure.svg; \
+		$(B)/tandem sweep configs/$${item#*:}.yaml -j 2 -o $$sweep.db > $$sweep.txt && \
+		$(B)/tandem plot $$figure $$sweep.db -o $$picture && echo "$$picture" || exit; done
 
 # -- tests --
 $(TESTBIN): $(LIBOBJ) $(TESTOBJ)

@@ -25,7 +25,7 @@ do for [s = 1:NSERIES] {
     d = (s - 1 + (s - 1) / 8) % 6
     if (d == 0) { set style line s lc rgb colour(s) lw 1.6 pt marker(s) ps 0.8 dt solid }
     if (d == 1) { set style line s lc rgb colour(s) lw 1.6 pt marker(s) ps 0.8 dt (8, 4) }
-    if (d == 2) { set style line s lc rgb colour(s) lw 1.6 pt marker(s) ps 0.9 dt (2, 3) }
+    if (d == 2) { set style line s lc rgb colour(s) lw 1.6 pt marker(s) ps 0.9 dt (3, 4) }
     if (d == 3) { set style line s lc rgb colour(s) lw 1.6 pt marker(s) ps 0.9 dt (10, 3, 2, 3) }
     if (d == 4) { set style line s lc rgb colour(s) lw 1.6 pt marker(s) ps 0.9 dt (14, 4) }
     if (d == 5) { set style line s lc rgb colour(s) lw 1.6 pt marker(s) ps 0.9 dt (4, 3, 4, 6) }

@@ -311,9 +311,8 @@ static bool suits_kind(struct command *c)
     c->data.keeps = keeps == 1;
     if (keeps < 0)
         fail(c, &err);
-    else if (r->logy && r->figure->kind != FIGURE_LINES && r->figure->kind != FIGURE_BARS &&
-             r->figure->kind != FIGURE_BOX)
-        options_error(&c->opt, "'--logy' is for lines, bars and boxes");
+    else if (r->logy && (r->figure->kind == FIGURE_CDF || r->figure->kind == FIGURE_STACK))
+        options_error(&c->opt, "'--logy' is for lines, bars, boxes and maps");
     else
         return true;
     return false;

@@ -37,18 +37,30 @@ static void put_xml(FILE *out, const char *text)
             fputc(*text, out);
 }
 
-static void put_svg(FILE *out, const char *data, size_t size, const char *origin)
+/* A viewer without the font takes one of the same widths, or any. */
+static void put_svg(FILE *out, const char *data, const char *origin)
 {
-    const char *mark = strstr(data, "</desc>");
-    const size_t head = mark ? (size_t)(mark - data) + strlen("</desc>") : 0;
+    static const char font[] = "font-family=\"DejaVu Sans", desc[] = "</desc>";
+    const char *mark = strstr(data, desc);
 
-    fwrite(data, 1, head, out);
-    if (mark) {
-        fputs("\n<metadata>", out);
-        put_xml(out, origin);
-        fputs("</metadata>", out);
+    while (*data) {
+        const char *next = strstr(data, font);
+        const char *end = next ? next + strlen(font) : data + strlen(data);
+
+        if (mark && mark < end) {
+            end = mark + strlen(desc);
+            next = mark = NULL;
+            fwrite(data, 1, (size_t)(end - data), out);
+            fputs("\n<metadata>", out);
+            put_xml(out, origin);
+            fputs("</metadata>", out);
+        } else {
+            fwrite(data, 1, (size_t)(end - data), out);
+        }
+        if (next)
+            fputs(", Verdana, sans-serif", out);
+        data = end;
     }
-    fwrite(data + head, 1, size - head, out);
 }
 
 static void put_u32(FILE *out, uint32_t v)
@@ -117,7 +129,7 @@ int picture_write(const char *file, enum picture_format format, const struct pic
     if (outfile_open(&o, file) != 0)
         return -1;
     if (format == PICTURE_SVG)
-        put_svg(o.file, p->data, p->size, origin);
+        put_svg(o.file, p->data, origin);
     else if (format == PICTURE_PNG)
         failed = put_png(o.file, p->data, p->size, origin);
     else if (format == PICTURE_PDF)

@@ -69,14 +69,22 @@ void plot_put_variable(FILE *out, const char *name, const char *text)
     fputc('\n', out);
 }
 
-static double largest(const struct plot_grid *g, size_t from, size_t n)
+static bool is_map(const struct plot_request *r)
+{
+    return r->figure->kind == FIGURE_MAP;
+}
+
+/* With the upper ends of intervals, where these are drawn. */
+static double largest(const struct plot_grid *g, const struct plot_request *r, size_t from,
+                      size_t n)
 {
     double most = 0;
 
     for (size_t i = from; i < from + n; i++) {
         const struct summary *s = &g->cell[i].sum;
         const struct plot_box *b = g->box && g->box[i].n > 0 ? &g->box[i] : NULL;
-        const double top = b ? b->value[b->n - 1] : s->mean + (isfinite(s->ci95) ? s->ci95 : 0);
+        const double top =
+            b ? b->value[b->n - 1] : s->mean + (isfinite(s->ci95) && !is_map(r) ? s->ci95 : 0);
 
         if (isfinite(top) && top > most)
             most = top;
@@ -133,16 +141,10 @@ static void put_element(FILE *out, const char *array, size_t i, const char *text
     fputc('\n', out);
 }
 
-static bool is_map(const struct plot_request *r)
-{
-    return r->figure->kind == FIGURE_MAP;
-}
-
 static bool y_is_log(const struct plot_request *r)
 {
-    return (r->logy || r->figure->logy) &&
-           (r->figure->kind == FIGURE_LINES || r->figure->kind == FIGURE_BARS ||
-            r->figure->kind == FIGURE_BOX);
+    return (r->logy || r->figure->logy) && r->figure->kind != FIGURE_CDF &&
+           r->figure->kind != FIGURE_STACK;
 }
 
 /* The largest value that a panel's unit must suit: panels of one metric share theirs. */
@@ -150,9 +152,9 @@ static double unit_for(const struct plot_grid *g, const struct plot_request *r, 
 {
     const size_t cells = g->x.n * g->series.n;
 
-    if (y_is_log(r))
+    if (y_is_log(r) && !is_map(r))
         return 0;
-    return plot_by_metric(g) ? largest(g, f * cells, cells) : largest(g, 0, g->ncells);
+    return plot_by_metric(g) ? largest(g, r, f * cells, cells) : largest(g, r, 0, g->ncells);
 }
 
 /* What is written along the values of a panel; the divisor of these. */
@@ -192,6 +194,19 @@ static double power_below(const struct plot_grid *g, size_t from, size_t n, doub
     return power;
 }
 
+/* Where an axis that does not start at 0 starts; maps of one metric share a scale. */
+static double panel_low(const struct plot_grid *g, const struct plot_request *r, size_t f,
+                        double scale)
+{
+    const size_t cells = g->x.n * g->series.n;
+
+    if (g->box && !y_is_log(r))
+        return box_floor(g, f * cells, cells, scale);
+    if (is_map(r) && !plot_by_metric(g))
+        return power_below(g, 0, g->ncells, scale);
+    return power_below(g, f * cells, cells, scale);
+}
+
 static void put_panel(FILE *out, const struct layout *l, const struct plot_grid *g,
                       const struct plot_request *r, size_t f)
 {
@@ -202,9 +217,8 @@ static void put_panel(FILE *out, const struct layout *l, const struct plot_grid 
     const size_t cells = g->x.n * g->series.n;
     char title[LABEL_SIZE], label[LABEL_SIZE];
     const double scale = value_label(g, r, f, label);
-    const double top = largest(g, f * cells, cells) / scale;
-    const double low = g->box && !y_is_log(r) ? box_floor(g, f * cells, cells, scale)
-                                              : power_below(g, f * cells, cells, scale);
+    const double top = largest(g, r, f * cells, cells) / scale;
+    const double low = panel_low(g, r, f, scale);
     size_t there = 0;
 
     for (size_t i = f * cells; i < (f + 1) * cells; i++)
@@ -222,7 +236,8 @@ static void put_panel(FILE *out, const struct layout *l, const struct plot_grid 
             top > 0 ? top + 0.06 * (g->box && !y_is_log(r) ? top - low : top) : 1, f + 1, low,
             f + 1, scale, f + 1, there);
     fprintf(out, "VMAX[%zu] = %.9g\n", f + 1,
-            (plot_by_metric(g) ? largest(g, f * cells, cells) : largest(g, 0, g->ncells)) / scale);
+            (plot_by_metric(g) ? largest(g, r, f * cells, cells) : largest(g, r, 0, g->ncells)) /
+                scale);
 }
 
 static void put_panels(FILE *out, const struct layout *l, const struct plot_grid *g,

@@ -468,6 +468,6 @@ Test(plot, refusals_of_distributions)
     expect_refused(2, "no --x", PLOT("cdf", store, "-o", out, "--x", "slice"));
     expect_refused(2, "one metric", PLOT("cdf", store, "-o", out, "--metric", "p50,p99"));
     expect_refused(2, "no ratios", PLOT("cdf", store, "-o", out, "--relative-to", "hlt"));
-    expect_refused(2, "'--logy' is for lines, bars and boxes",
+    expect_refused(2, "'--logy' is for lines, bars, boxes and maps",
                    PLOT("cdf", store, "-o", out, "--logy"));
 }

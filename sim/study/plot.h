@@ -4,7 +4,7 @@
  * gnuplot itself, and the metadata that says where the picture comes from.
  *
  * Always true: text of users reaches gnuplot in single quotes only, in which nothing is special but
- * the quote itself, and with enhanced mode off: it is shown as it is and nothing in it is run.
+ * the quote itself (which stands by itself in double ones), and with enhanced mode off: it is shown as it is and nothing in it is run.
  */
 #ifndef SIM_STUDY_PLOT_H
 #define SIM_STUDY_PLOT_H
@@ -15,7 +15,7 @@
 /* The script, complete. `folder` is where the templates are. 0 or -1. */
 int plot_script(FILE *out, const struct plot_grid *g, const struct plot_request *r,
                 enum picture_format format, const char *folder);
-/* Parts of a script: a text in single quotes, that of a tic, which gnuplot takes as a format (its % are
+/* Parts of a script: a text as an expression, that of a tic, which gnuplot takes as a format (its % are
  * doubled), a variable that holds a text, the terminal (lengths in em). */
 void plot_put_text(FILE *out, const char *text);
 void plot_put_tic(FILE *out, const char *text);

@@ -36,13 +36,16 @@ const char *plot_folder(const char *name, char *buf, size_t size)
     return NULL;
 }
 
-/* Single quotes: only the quote itself is special, and is doubled. */
+/* In single quotes only the quote itself is special. gnuplot reads a doubled one, but not two of them
+ * or one at the start: each is a text of its own. */
 void plot_put_text(FILE *out, const char *text)
 {
     fputc('\'', out);
     for (; *text; text++) {
-        if (*text == '\'')
-            fputc('\'', out);
+        if (*text == '\'') {
+            fputs("'.\"'\".'", out);
+            continue;
+        }
         fputc((unsigned char)*text < 0x20 || *text == 0x7f ? ' ' : *text, out);
     }
     fputc('\'', out);

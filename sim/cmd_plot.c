@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "conf/conf.h"
+#include "run.h"
 #include "study/commands.h"
 #include "study/course.h"
 #include "study/facts.h"
@@ -467,9 +468,8 @@ static int plot_course(struct command *c)
     if (course_read(&course, c->opt.operand[1], &err) || course_filter(c, &course, &err))
         status = fail(c, &err);
     else
-        status = draw_script(
-            c, script_of(c, &course, folder, put_course),
-            strdup("{\"schema\":\"tandem.figure/1\",\"figure\":\"" COURSE_FIGURE "\"}"));
+        status = draw_script(c, script_of(c, &course, folder, put_course),
+                             course_origin(c->opt.operand[1], run_version()));
     course_free(&course);
     return status;
 }

@@ -25,6 +25,8 @@ void plot_put_terminal(FILE *out, double width, double height, enum picture_form
  * when no `name` is there. */
 const char *plot_folder(const char *name, char *buf, size_t size);
 
+/* Non-ASCII and control characters become '?': chunks of a PNG hold Latin-1. */
+void picture_make_ascii(char *text);
 /* Where a picture comes from, as one line of JSON in ASCII. malloc'ed, NULL without memory. */
 char *picture_origin(const struct plot_grid *g, const struct plot_request *r,
                      const struct dataset *d);

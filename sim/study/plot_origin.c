@@ -97,8 +97,7 @@ static void put_seeds(struct json *j, const struct plot_grid *g, const struct da
     json_close(j);
 }
 
-/* Chunks of a PNG hold Latin-1, and a name could be anything. */
-static void make_ascii(char *text)
+void picture_make_ascii(char *text)
 {
     for (; *text; text++)
         if ((unsigned char)*text >= 0x7f || (unsigned char)*text < 0x20)
@@ -144,6 +143,6 @@ char *picture_origin(const struct plot_grid *g, const struct plot_request *r,
         free(text);
         return NULL;
     }
-    make_ascii(text);
+    picture_make_ascii(text);
     return text;
 }

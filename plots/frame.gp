@@ -15,8 +15,14 @@ set xrange [XMIN:XMAX]
 set yrange [YLOW:YTOP]
 set ytics autofreq
 if (LOGY) {
+    # Decades by name, short enough for the margin, and their parts without.
     set logscale y
-    if (YLOW >= 1) { set format y '%.0s%c' } else { set format y '%g' }
+    set ytics ()
+    do for [k = floor(log10(YLOW) + 0.01):floor(log10(YTOP))] {
+        V = 10.0 ** k
+        set ytics add ((k < 3 ? sprintf('%g', V) : (k < 6 ? sprintf('%gk', V / 1e3) : sprintf('%gM', V / 1e6))) V)
+        do for [n = 2:9] { if (n * V < YTOP) { set ytics add ('' n * V 1) } }
+    }
 }
 if (METRICS > 1 || (f - 1) % COLS == 0) {
     set label 6 YLABEL[f] at screen LEFT[f] - YLABEL_AT, screen 0.5 * (TOP[f] + BOTTOM[f]) \

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* tandem plot: a figure from the inputs that are named, and from no others. */
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "conf/conf.h"
-#include "run.h"
+#include "plot_command.h"
 #include "study/commands.h"
 #include "study/course.h"
-#include "study/facts.h"
-#include "study/options.h"
-#include "study/outfile.h"
-#include "study/plot.h"
 #include "study/plot_axes.h"
 #include "study/score_plot.h"
 
@@ -59,20 +53,7 @@ static const struct option_spec spec[] = {
     {"facts", 0, true},         {"help", 'h', false}, {NULL, 0, false},
 };
 
-struct command {
-    struct options opt;
-    struct plot_request request;
-    struct plot_filter *filter;
-    struct facts *facts;
-    char *base, *new; /* POLICY=VALUE of the facts */
-    struct dataset data;
-    struct plot_grid grid;
-    const char *output;
-    int format;
-    int size; /* -1: the command did not say */
-};
-
-static bool read_figure(struct command *c)
+static bool read_figure(struct plot_command *c)
 {
     const char *names[66];
     const char *near;
@@ -98,7 +79,7 @@ static bool read_figure(struct command *c)
     return false;
 }
 
-static bool read_metric(struct command *c)
+static bool read_metric(struct plot_command *c)
 {
     const char *names[2 * METRIC_COUNT];
     const char *near, *list, *unknown = NULL;
@@ -123,7 +104,7 @@ static bool read_metric(struct command *c)
     return false;
 }
 
-static bool read_filters(struct command *c)
+bool plot_read_filters(struct plot_command *c)
 {
     c->filter = calloc(c->opt.ngiven + 2, sizeof(*c->filter));
     for (size_t i = 0; c->filter && i < c->opt.ngiven; i++) {
@@ -144,7 +125,7 @@ static bool read_filters(struct command *c)
 }
 
 /* Those of every figure. */
-static bool read_common(struct command *c)
+bool plot_read_common(struct plot_command *c)
 {
     static const char *const sizes[] = {"one", "two", NULL};
 
@@ -168,11 +149,11 @@ static bool read_common(struct command *c)
     return c->size != -1;
 }
 
-static bool read_options(struct command *c)
+static bool read_options(struct plot_command *c)
 {
     struct plot_request *r = &c->request;
 
-    if (!read_figure(c) || !read_metric(c) || !read_filters(c) || !read_common(c))
+    if (!read_figure(c) || !read_metric(c) || !plot_read_filters(c) || !plot_read_common(c))
         return false;
     r->x = option_text(&c->opt, "x", NULL);
     r->series = option_text(&c->opt, "series", NULL);
@@ -187,123 +168,30 @@ static bool read_options(struct command *c)
     return true;
 }
 
-static int fail(const struct command *c, const struct store_error *err)
-{
-    options_error(&c->opt, "%s", err->text);
-    return err->status;
-}
-
-static int io_error(const struct command *c, const char *file)
-{
-    options_error(&c->opt, "%s: %s", file, strerror(errno ? errno : EIO));
-    return 3;
-}
-
-/* The named inputs, and no others. */
-static int read_inputs(struct command *c)
-{
-    struct store_error err = {0};
-
-    for (size_t i = 1; i < c->opt.noperands; i++)
-        if (dataset_add(&c->data, c->opt.operand[i], &err) != 0)
-            return fail(c, &err);
-    return 0;
-}
-
 static int csv_of_grid(FILE *out, const void *grid)
 {
     return plot_grid_csv(out, grid);
 }
 
-static int csv_of_score(FILE *out, const void *score)
-{
-    return score_plot_csv(out, &((const struct score_plot *)score)->board);
-}
-
-static int text_of(FILE *out, const void *text)
-{
-    return fputs(text, out) < 0 ? -1 : 0;
-}
-
-/* What `put` writes, whole or not at all. */
-static int write_data(const struct command *c, const char *file, const void *what,
-                      int (*put)(FILE *out, const void *what))
-{
-    struct outfile o;
-
-    if (outfile_open(&o, file) != 0 || outfile_close(&o, put(o.file, what)) != 0)
-        return io_error(c, file);
-    return 0;
-}
-
-/* What `put` writes, NULL without memory. */
-static char *script_of(const struct command *c, const void *what, const char *folder,
-                       int (*put)(FILE *, const struct command *, const void *, const char *))
-{
-    char *script = NULL;
-    size_t size;
-    FILE *out = open_memstream(&script, &size);
-    int failed;
-
-    if (!out)
-        return NULL;
-    failed = put(out, c, what, folder);
-    if (fclose(out) == 0 && !failed)
-        return script;
-    free(script);
-    return NULL;
-}
-
-static int put_grid(FILE *out, const struct command *c, const void *grid, const char *folder)
+static int put_grid(FILE *out, const struct plot_command *c, const void *grid, const char *folder)
 {
     return plot_script(out, grid, &c->request, (enum picture_format)c->format, folder);
 }
 
-static int no_template(const struct command *c, const char *name)
-{
-    options_error(&c->opt, "no template plots/%s: set TANDEM_HOME to the folder that has it", name);
-    return 3;
-}
-
-/* Draws the script, which is freed, as is the origin. Both may be NULL: no memory. */
-static int draw_script(struct command *c, char *script, char *origin)
-{
-    const char *script_file = option_text(&c->opt, "script", NULL);
-    struct store_error err = {0};
-    struct picture picture = {0};
-    const enum picture_format format = (enum picture_format)c->format;
-    int status = 3;
-
-    if (!script || !origin)
-        options_error(&c->opt, "out of memory");
-    else if (script_file && write_data(c, script_file, script, text_of) != 0)
-        status = 3;
-    else if (picture_draw(&picture, script, format, &err) != 0)
-        status = fail(c, &err);
-    else if (picture_write(c->output, format, &picture, origin) != 0)
-        status = io_error(c, c->output);
-    else
-        status = 0;
-    picture_free(&picture);
-    free(origin);
-    free(script);
-    return status;
-}
-
-static int draw(struct command *c)
+static int draw(struct plot_command *c)
 {
     const char *template = figure_template(c->request.figure);
     char buf[4096];
     const char *folder = plot_folder(template, buf, sizeof(buf));
 
     if (!folder)
-        return no_template(c, template);
-    return draw_script(c, script_of(c, &c->grid, folder, put_grid),
-                       picture_origin(&c->grid, &c->request, &c->data));
+        return plot_no_template(c, template);
+    return plot_draw(c, plot_script_of(c, &c->grid, folder, put_grid),
+                     picture_origin(&c->grid, &c->request, &c->data));
 }
 
 /* What the options mean for this kind of figure, before anything is read. */
-static bool suits_kind(struct command *c)
+static bool suits_kind(struct plot_command *c)
 {
     const struct plot_request *r = &c->request;
     struct store_error err = {0};
@@ -311,7 +199,7 @@ static bool suits_kind(struct command *c)
 
     c->data.keeps = keeps == 1;
     if (keeps < 0)
-        fail(c, &err);
+        plot_failed(c, &err);
     else if (r->logy && (r->figure->kind == FIGURE_CDF || r->figure->kind == FIGURE_STACK))
         options_error(&c->opt, "'--logy' is for lines, bars, boxes and maps");
     else
@@ -330,7 +218,7 @@ static char *assign(const char *path, const char *value)
 }
 
 /* Does the command say which policies are drawn? */
-static bool chooses_policy(const struct command *c, const char *path)
+static bool chooses_policy(const struct plot_command *c, const char *path)
 {
     const struct plot_request *r = &c->request;
 
@@ -344,7 +232,7 @@ static bool chooses_policy(const struct command *c, const char *path)
 }
 
 /* A figure about published facts compares the policies that these compare. */
-static void use_policies(struct command *c)
+static void use_policies(struct plot_command *c)
 {
     const struct facts *f = c->facts;
     struct plot_request *r = &c->request;
@@ -357,7 +245,7 @@ static void use_policies(struct command *c)
 }
 
 /* Gives the points what the published facts say of them. */
-static int use_facts(struct command *c)
+int plot_use_facts(struct plot_command *c)
 {
     const char *name = option_text(&c->opt, "facts", c->request.figure->facts);
     struct conf_errors e = {0};
@@ -386,158 +274,17 @@ static bool positive_x(const struct plot_axis *x)
     return x->numeric && x->number[0] >= 0 && x->number[x->n - 1] > 0;
 }
 
-/* -- steal-timeline, which has no grid -- */
-
-/* Are all options that were given among these? */
-static bool only_options(const struct command *c, const char *figure, const char *const *known)
+/* Panels, or more bars than can be told apart in one column. */
+static bool needs_room(const struct plot_command *c)
 {
-    size_t k;
+    const enum figure_kind kind = c->request.figure->kind;
+    const size_t bars =
+        kind == FIGURE_BARS || kind == FIGURE_BOX ? c->grid.x.n * c->grid.series.n : 0;
 
-    for (size_t i = 0; i < c->opt.ngiven; i++) {
-        const char *name = c->opt.given[i].spec->name;
-
-        for (k = 0; known[k] && strcmp(known[k], name) != 0; k++)
-            continue;
-        if (!known[k]) {
-            options_error(&c->opt, "'--%s' is not for %s", name, figure);
-            return false;
-        }
-    }
-    return true;
+    return c->grid.facet.n > 1 || bars > 36;
 }
 
-static bool course_options(struct command *c)
-{
-    static const char *const known[] = {"output", "filter", "title", "size", "script", NULL};
-
-    if (!only_options(c, COURSE_FIGURE, known))
-        return false;
-    for (size_t i = 0; i < c->opt.ngiven; i++) {
-        const char *name = c->opt.given[i].spec->name;
-
-        if (strcmp(name, "filter") == 0 && strncmp(c->opt.given[i].value, "vm=", 3) != 0) {
-            options_error(&c->opt, "'--filter' is '%s', %s knows vm=NAME only",
-                          c->opt.given[i].value, COURSE_FIGURE);
-            return false;
-        }
-    }
-    if (c->opt.noperands == 2)
-        return read_common(c);
-    options_error(&c->opt, "%s needs one file of 'tandem run --series'", COURSE_FIGURE);
-    return false;
-}
-
-static int course_filter(const struct command *c, struct course *course, struct store_error *err)
-{
-    const char **vm = calloc(c->opt.ngiven + 1, sizeof(*vm));
-    size_t n = 0;
-    int bad;
-
-    if (!vm)
-        return plot_fail(err, 4, "out of memory");
-    for (size_t i = 0; i < c->opt.ngiven; i++)
-        if (strcmp(c->opt.given[i].spec->name, "filter") == 0)
-            vm[n++] = c->opt.given[i].value + strlen("vm=");
-    bad = n > 0 ? course_keep(course, vm, n, err) : 0;
-    free(vm);
-    if (!bad && course->nvms > COURSE_VMS)
-        return plot_fail(err, 2,
-                         "%zu VMs are too many for one figure: choose up to %d by --filter vm=NAME",
-                         course->nvms, COURSE_VMS);
-    return bad;
-}
-
-static int put_course(FILE *out, const struct command *c, const void *course, const char *folder)
-{
-    return course_script(out, course, option_text(&c->opt, "title", NULL), c->size != 0,
-                         (enum picture_format)c->format, folder);
-}
-
-static int plot_course(struct command *c)
-{
-    struct course course = {0};
-    struct store_error err = {0};
-    char buf[4096];
-    const char *folder = plot_folder(COURSE_TEMPLATE, buf, sizeof(buf));
-    int status;
-
-    if (!course_options(c))
-        return 2;
-    if (!folder)
-        return no_template(c, COURSE_TEMPLATE);
-    if (course_read(&course, c->opt.operand[1], &err) || course_filter(c, &course, &err))
-        status = fail(c, &err);
-    else
-        status = draw_script(c, script_of(c, &course, folder, put_course),
-                             course_origin(c->opt.operand[1], run_version()));
-    course_free(&course);
-    return status;
-}
-
-/* -- scoreboard, whose grid is that of the published facts -- */
-
-static int put_score(FILE *out, const struct command *c, const void *score, const char *folder)
-{
-    return score_script(out, score, (enum picture_format)c->format, folder);
-}
-
-static int draw_score(struct command *c, const struct plot_grid *used, const char *folder)
-{
-    struct score_plot p = {.title = c->request.title, .two_columns = c->size != 0};
-    const char *data_file = option_text(&c->opt, "data", NULL);
-    struct store_error err = {0};
-    int status = 0;
-
-    if (scoreboard_make(&p.board, c->facts, &c->data, used->used, &err) != 0)
-        status = fail(c, &err);
-    else if (data_file)
-        status = write_data(c, data_file, &p, csv_of_score);
-    if (!status)
-        status = draw_script(c, script_of(c, &p, folder, put_score),
-                             picture_origin(used, &c->request, &c->data));
-    scoreboard_free(&p.board);
-    return status;
-}
-
-static int plot_score(struct command *c)
-{
-    static const char *const known[] = {"output", "filter", "title",  "size",
-                                        "facts",  "data",   "script", NULL};
-    static const struct figure figure = {.name = SCORE_FIGURE};
-    struct plot_grid used = {.nmetrics = 1};
-    struct store_error err = {0};
-    char buf[4096];
-    const char *folder = plot_folder(SCORE_TEMPLATE, buf, sizeof(buf));
-    int status = 0;
-
-    if (!only_options(c, SCORE_FIGURE, known) || !read_filters(c) || !read_common(c))
-        return 2;
-    c->request.figure = &figure;
-    c->request.title = option_text(&c->opt, "title", NULL);
-    if (!option_text(&c->opt, "facts", NULL))
-        return options_error(&c->opt, "needs --facts NAME, as in --facts smoke-x86");
-    if (c->opt.noperands < 2)
-        return options_error(&c->opt, "needs a store");
-    if (!folder)
-        return no_template(c, SCORE_TEMPLATE);
-    status = read_inputs(c);
-    if (!status)
-        status = use_facts(c);
-    if (status)
-        return status;
-    used.metric[0] = c->facts->metric;
-    used.used = malloc(c->data.n + 1);
-    for (size_t i = 0; used.used && i < c->data.n; i++)
-        used.used[i] = true;
-    if (!used.used || plot_filter_points(used.used, &c->request, &c->data, &err) != 0)
-        status = used.used ? fail(c, &err) : 3;
-    else
-        status = draw_score(c, &used, folder);
-    free(used.used);
-    return status;
-}
-
-static int plot(struct command *c)
+static int plot(struct plot_command *c)
 {
     const char *data_file = option_text(&c->opt, "data", NULL);
     struct store_error err = {0};
@@ -549,24 +296,24 @@ static int plot(struct command *c)
         return plot_score(c);
     if (!read_options(c) || !suits_kind(c))
         return 2;
-    status = read_inputs(c);
+    status = plot_inputs(c);
     if (!status)
-        status = use_facts(c);
+        status = plot_use_facts(c);
     if (status)
         return status;
     if (plot_grid_make(&c->grid, &c->request, &c->data, &err) != 0)
-        return fail(c, &err);
-    c->request.two_columns = c->size == 1 || (c->size < 0 && c->grid.facet.n > 1);
+        return plot_failed(c, &err);
+    c->request.two_columns = c->size == 1 || (c->size < 0 && needs_room(c));
     if (c->request.logx && !c->grid.cdf && !positive_x(&c->grid.x))
         return options_error(&c->opt, "'--logx' needs numbers above 0 along %s", c->grid.x.path);
     if (data_file)
-        status = write_data(c, data_file, &c->grid, csv_of_grid);
+        status = plot_write(c, data_file, &c->grid, csv_of_grid);
     return status ? status : draw(c);
 }
 
 int cmd_plot(int argc, char **argv)
 {
-    struct command c = {0};
+    struct plot_command c = {0};
     int status = 2;
 
     if (options_read(&c.opt, spec, argc, argv)) {

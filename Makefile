@@ -146,7 +146,7 @@ smoke: deps ## sweep the published smoke tests, draw them, print the scoreboard;
 	@if [ -e $(SMOKEOUT).db ] && [ -n "$$(find $(B)/tandem configs/$(SMOKE).yaml configs/machines \
 		workloads -newer $(SMOKEOUT).db)" ]; then rm -f $(SMOKEOUT).db*; fi
 	$(Q){ $(if $(filter 1,$(QUICK)),$(SMOKEQUICK),$(SMOKESWEEP)); } > $(SMOKEOUT).txt
-	$(Q)for figure in smoke smoke-scatter; do for format in svg png; do \
+	$(Q)for figure in smoke smoke-scatter scoreboard; do for format in svg png; do \
 		$(B)/tandem plot $$figure --facts $(SMOKE) $(SMOKEOUT).db -o $(SMOKEOUT)-$$figure.$$format && \
 		echo "$(SMOKEOUT)-$$figure.$$format" || exit; done; done
 	$(Q)$(B)/tandem validate --facts $(SMOKE) $(SMOKEOUT).db || \

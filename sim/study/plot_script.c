@@ -111,7 +111,8 @@ void plot_put_terminal(FILE *out, double width, double height, enum picture_form
                 width * px * 1.6, height * px * 1.6, px * 1.6 * 0.75);
     else if (format == PICTURE_TEX)
         fprintf(out,
-                "set terminal cairolatex pdf size %.3fin,%.3fin linewidth 0.9 pointscale 0.5\n"
+                "set terminal cairolatex pdf colortext size %.3fin,%.3fin linewidth 0.9 pointscale "
+                "0.5\n"
                 "if (!exists('OUTPUT')) { OUTPUT = 'picture.tex' }\nset output OUTPUT\n",
                 width * pt / 72, height * pt / 72);
     else

@@ -154,7 +154,7 @@ void picture_put_tex(FILE *out, const char *data, const char *part, const char *
             put_line(out, data, n);
         fputc('\n', out);
         if (find(data, n, begin) == data)
-            fputs("  \\fontsize{8}{9.6}\\selectfont\n", out);
+            fputs("  \\fontsize{7}{8.4}\\selectfont\n", out);
         data += n + (data[n] == '\n');
     }
 }

@@ -9,7 +9,7 @@
 #include "study/plot_label.h"
 #include "study/plot_layout.h"
 
-#define ONE_COLUMN  34.0 /* widths of a picture: 34 em of 8 pt are 96 mm */
+#define ONE_COLUMN  34.0 /* widths of a picture: 34 em of 7 pt are 84 mm, a column of usual papers */
 #define TWO_COLUMNS 68.0
 #define PLOT_HEIGHT 17.0
 #define MAX_COLS    4

@@ -97,7 +97,7 @@ static double largest(const struct plot_grid *g, const struct plot_request *r, s
 
 void plot_put_terminal(FILE *out, double width, double height, enum picture_format format)
 {
-    const double px = 15, pt = 8;
+    const double px = 15, pt = 7;
 
     if (format == PICTURE_SVG)
         fprintf(out,

@@ -121,9 +121,11 @@ static int run_tex(struct picture *p, const char *script, FILE *file[3], struct 
     return failed;
 }
 
-static int run_one(struct picture *p, const char *script, FILE *file[3], struct store_error *err)
+static int run_one(struct picture *p, const char *script, enum picture_format format, FILE *file[3],
+                   struct store_error *err)
 {
-    if (run(script, file, err) != 0)
+    if ((format != PICTURE_SVG && picture_check_fonts(script, err) != 0) ||
+        run(script, file, err) != 0)
         return -1;
     p->data = read_back(file[1], &p->size);
     return p->data && p->size > 0 ? 0 : plot_fail(err, 3, "gnuplot failed: no output");
@@ -141,7 +143,7 @@ int picture_draw(struct picture *p, const char *script, enum picture_format form
     else if (format == PICTURE_TEX)
         failed = run_tex(p, script, file, err);
     else
-        failed = run_one(p, script, file, err);
+        failed = run_one(p, script, format, file, err);
     for (int i = 0; i < 3; i++)
         if (file[i])
             fclose(file[i]);

@@ -39,6 +39,8 @@ void picture_free(struct picture *p);
 int picture_write(const char *file, enum picture_format format, const struct picture *p,
                   const char *origin);
 
+/* Does some font have each letter of the script? 0, or -1 with *err. */
+int picture_check_fonts(const char *script, struct store_error *err);
 /* The PDF with other document information. 0, or -1 without memory. */
 int picture_put_pdf(FILE *out, const char *data, size_t size, const char *origin);
 /* What gnuplot's cairolatex wrote, its texts made literal; `part` is the name of the PDF below them,

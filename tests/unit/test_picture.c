@@ -228,6 +228,25 @@ Test(picture, guard_of_scripts)
     free(text);
 }
 
+/* No font has a letter of the private planes; gnuplot would draw a blot. */
+Test(picture, letters_without_a_font_are_refused)
+{
+    char store[160];
+
+    need_gnuplot();
+    strcpy(store, make_store());
+    if (have("fc-list")) {
+        expect_refused(3, "no installed font has the letter '\xf4\x80\x80\x81' (U+100001)",
+                       PLOT("bars", store, "-o", fake_path("f.png"), "--filter", "workload=vm_0",
+                            "--title", "a \xf4\x80\x80\x81"));
+        cr_expect(access(fake_path("f.png"), F_OK) != 0);
+    }
+    cr_expect(PLOT("bars", store, "-o", fake_path("f.svg"), "--filter", "workload=vm_0", "--title",
+                   "a \xf4\x80\x80\x81") == 0);
+    cr_expect(PLOT("bars", store, "-o", fake_path("f.png"), "--filter", "workload=vm_0", "--title",
+                   "\xce\xb1 \xd0\x96 \xe2\x89\xa4 \xff \xc3") == 0);
+}
+
 /* The subject of the last document information, found the way a reader does. */
 static char *pdf_subject(const char *data, size_t size)
 {

@@ -68,7 +68,7 @@ JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 2))
 SUBMAKE = $(MAKE) --no-print-directory $(JOBS)
 
 .DELETE_ON_ERROR:
-.PHONY: all deps deps-test demo smoke test test-bin bench bench-bin check-layers format check-format lint \
+.PHONY: all deps deps-test demo smoke figures test test-bin bench bench-bin check-layers format check-format lint \
 	cov fuzz fuzz-bin install help clean FORCE
 
 all: $(B)/tandem ## build the program, build/tandem
@@ -146,11 +146,23 @@ smoke: deps ## sweep the published smoke tests, draw them, print the scoreboard;
 	@if [ -e $(SMOKEOUT).db ] && [ -n "$$(find $(B)/tandem configs/$(SMOKE).yaml configs/machines \
 		workloads -newer $(SMOKEOUT).db)" ]; then rm -f $(SMOKEOUT).db*; fi
 	$(Q){ $(if $(filter 1,$(QUICK)),$(SMOKEQUICK),$(SMOKESWEEP)); } > $(SMOKEOUT).txt
-	$(Q)for figure in smoke smoke-scatter; do for format in svg png; do \
+	$(Q)for figure in smoke smoke-scatter scoreboard; do for format in svg png; do \
 		$(B)/tandem plot $$figure --facts $(SMOKE) $(SMOKEOUT).db -o $(SMOKEOUT)-$$figure.$$format && \
 		echo "$(SMOKEOUT)-$$figure.$$format" || exit; done; done
 	$(Q)$(B)/tandem validate --facts $(SMOKE) $(SMOKEOUT).db || \
 		{ status=$$?; echo "exit status $$status"; [ $$status = 1 ]; }
+
+# The figures that README.md shows, each FIGURE:SWEEP. They are committed: the same results give the same bytes. Stores
+# that are older than the program go.
+GALLERY := oversubscription:demo idle-slice-ratio:idle-slice-ratio cps-gain:cps-load-benchmarks
+figures: deps ## sweep and draw the figures of README.md, plots/gallery/*.svg, in 4 minutes
+	@$(SUBMAKE) all
+	@mkdir -p $(B)/figures plots/gallery
+	@find $(B)/figures -name '*.db*' ! -newer $(B)/tandem -delete
+	$(Q)for item in $(GALLERY); do \
+		figure=$${item%%:*}; sweep=$(B)/figures/$${item#*:}; picture=plots/gallery/$$figure.svg; \
+		$(B)/tandem sweep configs/$${item#*:}.yaml -j 2 -o $$sweep.db > $$sweep.txt && \
+		$(B)/tandem plot $$figure $$sweep.db -o $$picture && echo "$$picture" || exit; done
 
 # -- tests --
 $(TESTBIN): $(LIBOBJ) $(TESTOBJ)

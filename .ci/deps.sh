@@ -10,7 +10,8 @@ build="gcc:gcc make:make libc6-dev pkg-config:pkg-config libgsl-dev libyaml-dev 
     libsqlite3-dev zlib1g-dev gnuplot-nox:gnuplot fonts-dejavu-core"
 # clang's sanitizers need libclang-rt-14-dev, de_DE.UTF-8 is made from the sources in locales.
 test="clang:clang libclang-rt-14-dev clang-format:clang-format libcriterion-dev gcovr:gcovr
-    libxml2-utils:xmllint locales sqlite3:sqlite3 procps:ps groff-base:groff zsh:zsh"
+    libxml2-utils:xmllint locales sqlite3:sqlite3 procps:ps groff-base:groff zsh:zsh
+    poppler-utils:pdftotext"
 lint="cppcheck:cppcheck"
 
 wanted=

@@ -4,6 +4,7 @@
 BAR = 0.8 / NSERIES
 REF_SHIFT = BAR
 shift(s) = (s - 0.5 * (NSERIES + 1)) * BAR
+# Intervals have a white edge, to be seen on dark bars.
 # On a logarithmic axis an interval ends at the bottom, and a 0 is written there.
 low(y, h) = (LOGY && y - h < YLOW ? YLOW : y - h)
 set style fill solid 1.0 border rgb INK
@@ -12,9 +13,10 @@ do for [f = 1:NFACET] {
     plot for [s = 1:NSERIES] $data index ((f - 1) * NSERIES + s - 1) \
              using ($1 + shift(s)):(LOGY && $2 <= 0 ? NaN : $2):(BAR * 0.92) \
              with boxes lc rgb fill(s) lw 0.5 notitle, \
-         for [s = 1:NSERIES] '' index ((f - 1) * NSERIES + s - 1) \
+         for [p = 1:2] for [s = 1:NSERIES] '' index ((f - 1) * NSERIES + s - 1) \
              using ($1 + shift(s)):(low($2, $3)):(0):($2 + $3 - low($2, $3)) \
-             with vectors heads size screen 0.18 * EMX, 90 lc rgb INK lw 0.8 dt solid notitle, \
+             with vectors heads size screen 0.18 * EMX, 90 lc rgb (p == 1 ? 'white' : INK) \
+             lw (p == 1 ? 2.4 : 0.8) dt solid notitle, \
          for [s = 1:NSERIES] '' index ((f - 1) * NSERIES + s - 1) \
              using ($1 + shift(s)):(LOGY && $2 == 0 ? YLOW * 1.0001 : NaN):('0') \
              with labels offset 0, 0.7 tc rgb INK notitle, \

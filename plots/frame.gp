@@ -8,29 +8,41 @@ set bmargin at screen BOTTOM[f]
 unset object
 unset arrow
 YTOP = (LOGY ? 2 * YMAX[f] : YMAX[f])
-YLOW = (LOGY ? YMIN[f] : 0)
+YLOW = (LOGY || FLOATS ? YMIN[f] : 0)
 if (RELATIVE && YTOP < 1.06) { YTOP = 1.06 }
 load FOLDER.'/published.gp'
 set xrange [XMIN:XMAX]
 set yrange [YLOW:YTOP]
 set ytics autofreq
 if (LOGY) {
+    # Decades by name, short enough for the margin, and their parts without.
     set logscale y
-    if (YLOW >= 1) { set format y '%.0s%c' } else { set format y '%g' }
+    set ytics ()
+    do for [k = floor(log10(YLOW) + 0.01):floor(log10(YTOP))] {
+        V = 10.0 ** k
+        set ytics add ((k < 3 ? sprintf('%g', V) : (k < 6 ? sprintf('%gk', V / 1e3) : sprintf('%gM', V / 1e6))) V)
+        do for [n = 2:9] { if (n * V < YTOP) { set ytics add ('' n * V 1) } }
+    }
 }
 if (METRICS > 1 || (f - 1) % COLS == 0) {
     set label 6 YLABEL[f] at screen LEFT[f] - YLABEL_AT, screen 0.5 * (TOP[f] + BOTTOM[f]) \
         center rotate by 90 textcolor rgb INK
 }
 if (COLS == 1) {
-    set xlabel XLABEL offset 0, (ROTATE ? 0 : 0.3) textcolor rgb INK
+    # gnuplot takes turned texts for longer than they are.
+    if (ROTATE) {
+        set label 5 XLABEL at screen 0.5 * (LEFT[f] + RIGHT[f]), screen BOTTOM[f] - XLABEL_AT \
+            center textcolor rgb INK
+    } else {
+        set xlabel XLABEL offset 0, 0.3 textcolor rgb INK
+    }
 } else {
     if (f == 1) {
         set label 5 XLABEL at screen 0.5 * (LEFT[1] + RIGHT[COLS]), screen 2.3 * EM \
             center textcolor rgb INK
     }
 }
-if (ROTATE) { set xtics rotate by 40 right offset 0, -0.2 } else { set xtics norotate offset 0, 0.2 }
+if (ROTATE) { set xtics rotate by ROTATE right offset 0, -0.2 } else { set xtics norotate offset 0, 0.2 }
 if (LOGX) { set logscale x }
 if (OWN_TICS) {
     set xtics ()

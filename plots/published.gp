@@ -43,9 +43,9 @@ do for [i = 1:NREF] {
         set label (1300 + i) '' at x, y point pt 12 ps 1.1 lw 1.2 lc rgb 'black' front
         if (strlen(REF_TEXT[i]) > 0) {
             if (on_right(x)) {
-                set label (1400 + i) REF_TEXT[i] at x, y offset -0.9, 0 right boxed textcolor rgb INK front
+                set label (1400 + i) REF_TEXT[i] at x, y offset -0.9, 0 right @BOXED textcolor rgb INK front
             } else {
-                set label (1400 + i) REF_TEXT[i] at x, y offset 0.9, 0 left boxed textcolor rgb INK front
+                set label (1400 + i) REF_TEXT[i] at x, y offset 0.9, 0 left @BOXED textcolor rgb INK front
             }
         }
     }

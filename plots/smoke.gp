@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Changes in per cent by vCPUs sold per pCPU, a panel per benchmark, a colour per number of VMs. Places of equal ratio stand
-# beside each other, a published value right of the simulated one. Blocks of $data: one per panel and series, the fifth
+# beside each other, a published value right of the simulated one, hollow. Blocks of $data: one per panel and series, the fifth
 # column the published change. Panels have scales of their own, of at least 10 per cent.
 
 load FOLDER.'/facets.gp'
@@ -29,7 +29,7 @@ do for [f = 1:NFACET] {
     set arrow 2 from 1, graph 0 to 1, graph 1 nohead back lc rgb GREY lw 0.8 dt (2, 4)
     plot 0 with lines lc rgb INK lw 0.8 notitle, \
          for [s = 1:NSERIES] $data index (FIRST + s - 1) using (beside($1, s) * 1.008):5 \
-             with points pt 12 ps 1.0 lw 1.3 lc rgb colour(s) notitle, \
+             with points pt hollow(s) ps 0.9 lw 1.3 lc rgb colour(s) notitle, \
          for [s = 1:NSERIES] '' index (FIRST + s - 1) \
              using (beside($1, s) / 1.008):(low($2, half(3))):(0):(2 * half(3)) \
              with vectors heads size screen 0.25 * EMX, 90 lc rgb colour(s) lw 1 dt solid notitle, \
@@ -40,6 +40,6 @@ do for [f = 1:NFACET] {
 load FOLDER.'/legend.gp'
 if (KEY_COLS > 0) {
     plot for [s = 1:NKEYS] -1 with points pt marker(s) ps 0.9 lc rgb colour(s) title SERIES[s], \
-         -1 with points pt 12 ps 1.0 lw 1.3 lc rgb 'black' title MARK_KEY
+         -1 with points pt 6 ps 0.9 lw 1.3 lc rgb 'black' title MARK_KEY
 }
 unset multiplot

@@ -18,8 +18,9 @@ do for [f = 1:NFACET] {
     load FOLDER.'/frame.gp'
     plot for [s = NSERIES:1:-1] $data index ((f - 1) * NSERIES + s - 1) using 1:(upto(s, $1)):(BAR) \
              with boxes lc rgb fill(s) lw 0.5 notitle, \
-         '' index (f * NSERIES - 1) using 1:($2 - $3):(0):(2 * $3) \
-             with vectors heads size screen 0.18 * EMX, 90 lc rgb INK lw 0.8 dt solid notitle
+         for [p = 1:2] '' index (f * NSERIES - 1) using 1:($2 - $3):(0):(2 * $3) \
+             with vectors heads size screen 0.18 * EMX, 90 lc rgb (p == 1 ? 'white' : INK) \
+             lw (p == 1 ? 2.4 : 0.8) dt solid notitle
     unset label
 }
 load FOLDER.'/legend.gp'

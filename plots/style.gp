@@ -2,14 +2,13 @@
 # The look that all figures share. Loaded before the template of the figure; what the program sets
 # before that is listed in plots/README.md.
 
-# Okabe-Ito colours, told apart with any colour vision; grey for their yellow, a line of which cannot
-# be seen on white.
-# The ninth and tenth are dark ones of Paul Tol's.
-array COLOUR[10] = [0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7, 0x000000, 0xE69F00, 0x56B4E9, 0x7F7F7F, 0x882255, 0x332288]
-# Without colour, lines differ by dashes and markers.
+# Okabe-Ito colours and two dark ones of Paul Tol's: told apart with any colour vision. The first five
+# are apart in brightness, too, and so in grey. No yellow: a line of it cannot be seen on white.
+array COLOUR[10] = [0x0072B2, 0xE69F00, 0x882255, 0x009E73, 0x000000, 0x56B4E9, 0xD55E00, 0xCC79A7, 0x332288, 0x7F7F7F]
+# Lines also differ by dashes and markers.
 array MARKER[8] = [7, 5, 9, 13, 11, 6, 4, 8]
 # Bars differ by brightness, dark and light in turn.
-array FILL[10] = [0x0072B2, 0xE69F00, 0x004D3A, 0xF0E442, 0x8C3A00, 0x56B4E9, 0x000000, 0xCC79A7, 0x606060, 0xFFFFFF]
+array FILL[10] = [0x0072B2, 0xE69F00, 0x004D3A, 0xF0E442, 0xCC79A7, 0x8C3A00, 0x56B4E9, 0x000000, 0x606060, 0xFFFFFF]
 
 INK = '#222222'
 GREY = '#666666'
@@ -18,13 +17,15 @@ RULE = '#C8C8C8'
 colour(s) = COLOUR[(s - 1) % 10 + 1]
 fill(s) = FILL[(s - 1) % 10 + 1]
 marker(s) = MARKER[(s - 1 + (s - 1) / 8) % 8 + 1]
+# A published value beside a simulated one: the same shape, hollow.
+hollow(s) = marker(s) - (marker(s) % 2 == 1 ? 1 : 0)
 
 # Dashes in units of the line width; the first line is solid.
 do for [s = 1:NSERIES] {
     d = (s - 1 + (s - 1) / 8) % 6
     if (d == 0) { set style line s lc rgb colour(s) lw 1.6 pt marker(s) ps 0.8 dt solid }
     if (d == 1) { set style line s lc rgb colour(s) lw 1.6 pt marker(s) ps 0.8 dt (8, 4) }
-    if (d == 2) { set style line s lc rgb colour(s) lw 1.6 pt marker(s) ps 0.9 dt (2, 3) }
+    if (d == 2) { set style line s lc rgb colour(s) lw 1.6 pt marker(s) ps 0.9 dt (3, 4) }
     if (d == 3) { set style line s lc rgb colour(s) lw 1.6 pt marker(s) ps 0.9 dt (10, 3, 2, 3) }
     if (d == 4) { set style line s lc rgb colour(s) lw 1.6 pt marker(s) ps 0.9 dt (14, 4) }
     if (d == 5) { set style line s lc rgb colour(s) lw 1.6 pt marker(s) ps 0.9 dt (4, 3, 4, 6) }
@@ -42,8 +43,11 @@ do for [i = 1:20] {
     BAND_TEXT[i] = ''; BAND_FACET[i] = ''
 }
 at(x) = x # lines: where a place of the data stands on the axis
+FLOATS = 0 # boxes: the axis starts at YMIN instead of 0
 REF_SHIFT = 0 # bars: width of one bar of a group
 BAND = '#E2E2E2'
+# LaTeX would need another package for a box behind a text.
+BOXED = (GPVAL_TERM eq 'cairolatex' ? '' : 'boxed')
 set style textbox opaque noborder fillcolor rgb 'white' margins 0.4, 0.2
 
 set border 3 lc rgb INK lw 0.8

@@ -9,8 +9,7 @@
 #include "guest/guest_conf.h"
 #include "obs/result.h"
 #include "registry.h"
-#include "study/course.h"
-#include "study/figure.h"
+#include "study/commands.h"
 #include "study/rows.h"
 
 const struct list_operation list_operations[] = {
@@ -100,11 +99,10 @@ static void list_metric_rows(struct rows *r)
     }
 }
 
-static void list_figure_rows(struct rows *r)
+static void put_figure(void *arg, const char *name, const char *kind, const char *summary,
+                       const char *needs)
 {
-    for (size_t i = 0; i < nfigures; i++)
-        rows_put(r, (const char *[]){figures[i].name, figures[i].summary});
-    rows_put(r, (const char *[]){COURSE_FIGURE, COURSE_SUMMARY});
+    rows_put(arg, (const char *[]){name, kind, summary, *needs ? needs : NULL});
 }
 
 static void list_operation_rows(struct rows *r)
@@ -116,7 +114,7 @@ static void list_operation_rows(struct rows *r)
 void list_rows(enum list_kind kind, FILE *out, bool as_json)
 {
     static const char *const metric[] = {"metric", "unit", "better", "alias", "meaning", NULL};
-    static const char *const figure[] = {"figure", "summary", NULL};
+    static const char *const figure[] = {"figure", "kind", "summary", "needs", NULL};
     static const char *const operation[] = {"operation", "help", NULL};
     const char *const *const columns[] = {
         [LIST_POLICIES] = param_columns, [LIST_WORKLOADS] = param_columns,
@@ -140,7 +138,7 @@ void list_rows(enum list_kind kind, FILE *out, bool as_json)
         list_metric_rows(&r);
         break;
     case LIST_FIGURES:
-        list_figure_rows(&r);
+        figures_each(put_figure, &r);
         break;
     case LIST_PROGRAMS:
         list_operation_rows(&r);

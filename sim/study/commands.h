@@ -16,5 +16,8 @@ extern const struct command_spec command_sweep, command_export, command_merge, c
     command_compare, command_baseline_write, command_validate;
 /* For `tandem list figures`. */
 void figures_list(FILE *out);
+typedef void figures_fn(void *arg, const char *name, const char *kind, const char *summary,
+                        const char *needs);
+void figures_each(figures_fn *each, void *arg);
 
 #endif

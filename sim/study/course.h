@@ -35,6 +35,9 @@ int course_read(struct course *c, const char *file, struct store_error *err);
 void course_free(struct course *c);
 /* Keeps these VMs only. 0, or -1 with *err when one of them is not there. */
 int course_keep(struct course *c, const char *const *vm, size_t n, struct store_error *err);
+/* Where the picture comes from, as one line of JSON in ASCII: the name of the file and a hash of what is
+ * in it, as a series knows no scenario. malloc'ed, NULL without memory or file. */
+char *course_origin(const char *file, const char *version);
 /* The script, complete. 0 or -1. */
 int course_script(FILE *out, const struct course *c, const char *title, bool two_columns,
                   enum picture_format format, const char *folder);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The script of the figure steal-timeline: panels above each other that share the time axis. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "obs/json.h"
+#include "obs/result.h"
 #include "study/course.h"
 #include "study/plot_label.h"
 
@@ -113,6 +116,55 @@ static void put_data(FILE *out, const struct course *c)
         fputs(first ? "NaN NaN NaN NaN NaN NaN\n\n\n" : "\n\n", out);
     }
     fputs("END_OF_DATA\n", out);
+}
+
+/* All of a file; NULL when it cannot be read. */
+static char *contents(const char *file, size_t *size)
+{
+    char *text = NULL, part[4096];
+    FILE *in = fopen(file, "r"), *out = in ? open_memstream(&text, size) : NULL;
+    size_t n;
+
+    while (out && (n = fread(part, 1, sizeof(part), in)) > 0)
+        fwrite(part, 1, n, out);
+    if (in)
+        fclose(in);
+    if (out && fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+char *course_origin(const char *file, const char *version)
+{
+    const char *slash = strrchr(file, '/');
+    char hash[33], *text = NULL;
+    size_t size;
+    char *series = contents(file, &size);
+    FILE *out = series ? open_memstream(&text, &size) : NULL;
+    struct json j;
+
+    if (series)
+        hash_hex(series, strlen(series), hash);
+    free(series);
+    if (!out)
+        return NULL;
+    json_init(&j, out, true);
+    json_object(&j, NULL, true);
+    json_string(&j, "schema", "tandem.figure/1");
+    json_string(&j, "figure", COURSE_FIGURE);
+    json_array(&j, "sources", true);
+    json_string(&j, NULL, slash ? slash + 1 : file);
+    json_close(&j);
+    json_string(&j, "data", hash);
+    json_string(&j, "drawn-by", version);
+    json_close(&j);
+    if (fclose(out) != 0) {
+        free(text);
+        return NULL;
+    }
+    picture_make_ascii(text);
+    return text;
 }
 
 int course_script(FILE *out, const struct course *c, const char *title, bool two_columns,

@@ -16,7 +16,15 @@
 
 #define PLOT_METRICS 8 /* panels of a figure of several metrics */
 
-enum figure_kind { FIGURE_LINES, FIGURE_BARS, FIGURE_MAP, FIGURE_CDF, FIGURE_STACK };
+enum figure_kind {
+    FIGURE_LINES,
+    FIGURE_BARS,
+    FIGURE_MAP,
+    FIGURE_CDF,
+    FIGURE_STACK,
+    FIGURE_BOX,
+    FIGURE_KINDS
+};
 
 struct figure {
     const char *name, *summary;
@@ -92,6 +100,14 @@ struct plot_cdf {
     double *x, *y;
 };
 
+/* The runs behind a cell. */
+struct plot_box {
+    size_t n; /* 0: none */
+    double q1, median, q3;
+    double low, high; /* ends of the whiskers */
+    double *value;    /* sorted */
+};
+
 struct plot_grid {
     /* Several: the facet axis, in a stack the series axis, is called `metric` and has a value for
      * each. */
@@ -109,6 +125,7 @@ struct plot_grid {
     const char *relative_text;             /* another axis: the value that is 1 */
     size_t *base;                          /* the same: per point, that by which it is divided */
     struct plot_cdf *cdf;                  /* distributions: per cell; then x is not used */
+    struct plot_box *box;                  /* box plots: per cell */
     bool *used;                            /* per point of the dataset */
 };
 
@@ -135,6 +152,11 @@ static inline bool plot_by_metric(const struct plot_grid *g)
 const struct metric *plot_metric_next(const char **list, const char **unknown, size_t *len);
 /* Is the n-th of several texts split by '|' there? Its start, and its length in *len. */
 const char *plot_part(const char *texts, size_t n, size_t *len);
+/* A text in a CSV file, in double quotes. */
+void plot_put_csv(FILE *out, const char *text);
+/* Clears `used` where a point does not pass all filters of the request. 0, or -1 with *err. */
+int plot_filter_points(bool *used, const struct plot_request *r, const struct dataset *d,
+                       struct store_error *err);
 /* The numbers of the picture as CSV. 0 or -1. */
 int plot_grid_csv(FILE *out, const struct plot_grid *g);
 

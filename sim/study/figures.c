@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of figures. A new one is one row here; what is special about its drawing is in a template
  * of its own. */
-#include <stdio.h>
 #include <string.h>
 
-#include "study/commands.h"
-#include "study/course.h"
 #include "study/figure.h"
-#include "study/gantt.h"
 
 static const char *const templates[] = {
     [FIGURE_LINES] = "lines.gp", [FIGURE_BARS] = "bars.gp",   [FIGURE_MAP] = "map.gp",
-    [FIGURE_CDF] = "cdf.gp",     [FIGURE_STACK] = "stack.gp",
+    [FIGURE_CDF] = "cdf.gp",     [FIGURE_STACK] = "stack.gp", [FIGURE_BOX] = "box.gp",
 };
 
 const char *figure_template(const struct figure *f)
@@ -27,14 +23,6 @@ const struct figure *figure_find(const char *name)
     return NULL;
 }
 
-void figures_list(FILE *out)
-{
-    for (size_t i = 0; i < nfigures; i++)
-        fprintf(out, "%-17s %s\n", figures[i].name, figures[i].summary);
-    fprintf(out, "%-17s %s\n", COURSE_FIGURE, COURSE_SUMMARY);
-    fprintf(out, "%-17s %s\n", GANTT_FIGURE, GANTT_SUMMARY);
-}
-
 const struct figure figures[] = {
     {
         .name = "lines",
@@ -45,6 +33,12 @@ const struct figure figures[] = {
         .name = "bars",
         .summary = "grouped bars with 95 % intervals",
         .kind = FIGURE_BARS,
+    },
+    {
+        .name = "box",
+        .summary =
+            "the spread of the runs of each point: median, quartiles, whiskers, runs as dots",
+        .kind = FIGURE_BOX,
     },
     {
         .name = "map",
@@ -138,6 +132,19 @@ const struct figure figures[] = {
         .metric = "latency_p99_us|steal_of_demand_ratio",
         .xlabel = "oversubscription (vCPUs per pCPU)",
         .ylabel = "P99 latency|steal of demand",
+    },
+    {
+        .name = "idle-slice-ratio",
+        .summary = "a heat map of tail latency by slice of mwait-sched and oversubscription",
+        .kind = FIGURE_MAP,
+        .x = "oversubscription",
+        .needs_x = true,
+        .series = "slice",
+        .facet = "workload",
+        .logy = true,
+        .metric = "latency_p99_us",
+        .xlabel = "oversubscription (vCPUs per pCPU)",
+        .ylabel = "P99 latency",
     },
     {
         .name = "idle-proxy",

@@ -1,128 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* The origin of a picture, and putting it into the file. */
+/* Puts a picture and its origin into the file. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
-#include "obs/json.h"
-#include "study/plot.h"
+#include "study/outfile.h"
+#include "study/picture.h"
 
 #define PNG_HEAD 33 /* signature and IHDR, which comes first in every PNG */
 
-static bool is_new(const char **list, size_t n, const char *text)
+int picture_format(const char *file)
 {
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(list[i], text) == 0)
-            return false;
-    return true;
-}
+    static const char *const endings[] = {".svg", ".pdf", ".png", ".tex"};
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
+    for (int i = 0; i < 4; i++) {
+        const size_t n = strlen(file);
 
-static void put_versions(struct json *j, const struct plot_grid *g, const struct dataset *d,
-                         const char **list)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < d->n; i++)
-        if (g->used[i] && is_new(list, n, d->point[i].version))
-            list[n++] = d->point[i].version;
-    json_array(j, "versions", true);
-    for (size_t i = 0; i < n; i++)
-        json_string(j, NULL, list[i]);
-    json_close(j);
-}
-
-static void put_scenarios(struct json *j, const struct plot_grid *g, const struct dataset *d,
-                          const char **list)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < d->n; i++)
-        if (g->used[i])
-            list[n++] = d->point[i].hash;
-    qsort(list, n, sizeof(*list), by_text);
-    json_array(j, "scenarios", true);
-    for (size_t i = 0; i < n; i++)
-        json_string(j, NULL, list[i]);
-    json_close(j);
-}
-
-static void put_seeds(struct json *j, const struct plot_grid *g, const struct dataset *d)
-{
-    uint64_t seen[64];
-    size_t n = 0;
-
-    json_array(j, "seeds", true);
-    for (size_t i = 0; i < d->n; i++)
-        for (size_t k = 0; g->used[i] && k < d->point[i].nruns && n < 64; k++) {
-            size_t s = 0;
-
-            while (s < n && seen[s] != d->point[i].run[k].seed)
-                s++;
-            if (s < n)
-                continue;
-            seen[n++] = d->point[i].run[k].seed;
-            json_u64(j, NULL, seen[s]);
-        }
-    json_close(j);
-}
-
-/* Chunks of a PNG hold Latin-1, and a version could be anything. */
-static void make_ascii(char *text)
-{
-    for (; *text; text++)
-        if ((unsigned char)*text >= 0x7f || (unsigned char)*text < 0x20)
-            *text = '?';
-}
-
-/* One as it is, several split by ','. */
-static void put_metrics(struct json *j, const struct plot_grid *g)
-{
-    char list[64 * PLOT_METRICS] = "";
-
-    for (size_t i = 0; i < g->nmetrics; i++)
-        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? "," : "",
-                 g->metric[i]->key);
-    json_string(j, "metric", list);
-}
-
-char *picture_origin(const struct plot_grid *g, const struct plot_request *r,
-                     const struct dataset *d)
-{
-    const char **list = calloc(d->n + 1, sizeof(*list));
-    char *text = NULL;
-    size_t size;
-    FILE *out = list ? open_memstream(&text, &size) : NULL;
-    struct json j;
-
-    if (!out) {
-        free(list);
-        return NULL;
+        if (n > 4 && strcmp(file + n - 4, endings[i]) == 0)
+            return i;
     }
-    json_init(&j, out, true);
-    json_object(&j, NULL, true);
-    json_string(&j, "schema", "tandem.figure/1");
-    json_string(&j, "figure", r->figure->name);
-    put_metrics(&j, g);
-    put_versions(&j, g, d, list);
-    put_seeds(&j, g, d);
-    put_scenarios(&j, g, d, list);
-    json_close(&j);
-    free(list);
-    if (fclose(out) != 0) {
-        free(text);
-        return NULL;
-    }
-    make_ascii(text);
-    return text;
+    return -1;
 }
 
 static void put_xml(FILE *out, const char *text)
@@ -138,18 +37,30 @@ static void put_xml(FILE *out, const char *text)
             fputc(*text, out);
 }
 
-static void put_svg(FILE *out, const char *data, size_t size, const char *origin)
+/* A viewer without the font takes one of the same widths, or any. */
+static void put_svg(FILE *out, const char *data, const char *origin)
 {
-    const char *mark = strstr(data, "</desc>");
-    const size_t head = mark ? (size_t)(mark - data) + strlen("</desc>") : 0;
+    static const char font[] = "font-family=\"DejaVu Sans", desc[] = "</desc>";
+    const char *mark = strstr(data, desc);
 
-    fwrite(data, 1, head, out);
-    if (mark) {
-        fputs("\n<metadata>", out);
-        put_xml(out, origin);
-        fputs("</metadata>", out);
+    while (*data) {
+        const char *next = strstr(data, font);
+        const char *end = next ? next + strlen(font) : data + strlen(data);
+
+        if (mark && mark < end) {
+            end = mark + strlen(desc);
+            next = mark = NULL;
+            fwrite(data, 1, (size_t)(end - data), out);
+            fputs("\n<metadata>", out);
+            put_xml(out, origin);
+            fputs("</metadata>", out);
+        } else {
+            fwrite(data, 1, (size_t)(end - data), out);
+        }
+        if (next)
+            fputs(", Verdana, sans-serif", out);
+        data = end;
     }
-    fwrite(data + head, 1, size - head, out);
 }
 
 static void put_u32(FILE *out, uint32_t v)
@@ -182,26 +93,55 @@ static int put_png(FILE *out, const char *data, size_t size, const char *origin)
     return 0;
 }
 
-int picture_write(const char *file, enum picture_format format, const char *data, size_t size,
+static int write_part(const char *file, const struct picture *p, const char *origin)
+{
+    struct outfile o;
+
+    if (outfile_open(&o, file) != 0)
+        return -1;
+    return outfile_close(&o, picture_put_pdf(o.file, p->part, p->part_size, origin));
+}
+
+/* FILE.tex and FILE-inc.pdf. */
+static int put_tex(FILE *out, const char *file, const struct picture *p, const char *origin)
+{
+    const char *slash = strrchr(file, '/');
+    const size_t n = strlen(file) + 16;
+    char *part = malloc(n);
+    int failed = -1;
+
+    if (part) {
+        snprintf(part, n, "%.*s-inc.pdf", (int)(strlen(file) - strlen(".tex")), file);
+        failed = write_part(part, p, origin);
+        part[strlen(part) - strlen(".pdf")] = '\0';
+        picture_put_tex(out, p->data, part + (slash ? slash + 1 - file : 0), origin);
+    }
+    free(part);
+    return failed;
+}
+
+int picture_write(const char *file, enum picture_format format, const struct picture *p,
                   const char *origin)
 {
-    FILE *out = fopen(file, "wb");
+    struct outfile o;
     int failed = 0;
 
-    if (!out)
+    if (outfile_open(&o, file) != 0)
         return -1;
     if (format == PICTURE_SVG)
-        put_svg(out, data, size, origin);
+        put_svg(o.file, p->data, origin);
     else if (format == PICTURE_PNG)
-        failed = put_png(out, data, size, origin);
+        failed = put_png(o.file, p->data, p->size, origin);
+    else if (format == PICTURE_PDF)
+        failed = picture_put_pdf(o.file, p->data, p->size, origin);
     else
-        fwrite(data, 1, size, out);
-    if (fflush(out) != 0 || ferror(out))
-        failed = -1;
-    const int why = errno;
+        failed = put_tex(o.file, file, p, origin);
+    return outfile_close(&o, failed || ferror(o.file));
+}
 
-    if (fclose(out) != 0)
-        return -1;
-    errno = why;
-    return failed;
+void picture_free(struct picture *p)
+{
+    free(p->data);
+    free(p->part);
+    *p = (struct picture){0};
 }

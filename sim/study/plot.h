@@ -4,38 +4,30 @@
  * gnuplot itself, and the metadata that says where the picture comes from.
  *
  * Always true: text of users reaches gnuplot in single quotes only, in which nothing is special but
- * the quote itself, and with enhanced mode off: it is shown as it is and nothing in it is run.
+ * the quote itself (which stands by itself in double ones), and with enhanced mode off: it is shown as it is and nothing in it is run.
  */
 #ifndef SIM_STUDY_PLOT_H
 #define SIM_STUDY_PLOT_H
 
 #include "study/figure.h"
-
-enum picture_format { PICTURE_SVG, PICTURE_PDF, PICTURE_PNG };
-
-/* From the ending of the file's name; -1 when it is none of these. */
-int picture_format(const char *file);
+#include "study/picture.h"
 
 /* The script, complete. `folder` is where the templates are. 0 or -1. */
 int plot_script(FILE *out, const struct plot_grid *g, const struct plot_request *r,
                 enum picture_format format, const char *folder);
-/* Parts of a script: a text in single quotes, a variable that holds one, the terminal (lengths in em). */
+/* Parts of a script: a text as an expression, that of a tic, which gnuplot takes as a format (its % are
+ * doubled), a variable that holds a text, the terminal (lengths in em). */
 void plot_put_text(FILE *out, const char *text);
+void plot_put_tic(FILE *out, const char *text);
 void plot_put_variable(FILE *out, const char *name, const char *text);
 void plot_put_terminal(FILE *out, double width, double height, enum picture_format format);
 /* Folder of the templates: $TANDEM_HOME/plots, then the source folder, then ./plots. Static; NULL
  * when no `name` is there. */
 const char *plot_folder(const char *name, char *buf, size_t size);
 
-/* Runs gnuplot on the script. malloc'ed picture, or NULL with *err. */
-char *gnuplot_run(const char *script, size_t *size, struct store_error *err);
-
+/* Non-ASCII and control characters become '?': chunks of a PNG hold Latin-1. */
+void picture_make_ascii(char *text);
 /* Where a picture comes from, as one line of JSON in ASCII. malloc'ed, NULL without memory. */
 char *picture_origin(const struct plot_grid *g, const struct plot_request *r,
                      const struct dataset *d);
-/* Puts the origin into the picture (SVG: <metadata>, PNG: a tEXt chunk; PDF stays as it is) and
- * writes the file. 0 or -1 with errno. */
-int picture_write(const char *file, enum picture_format format, const char *data, size_t size,
-                  const char *origin);
-
 #endif

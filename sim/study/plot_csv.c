@@ -3,9 +3,10 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "study/plot_box.h"
 #include "study/plot_cdf.h"
 
-static void put_text(FILE *out, const char *text)
+void plot_put_csv(FILE *out, const char *text)
 {
     fputc('"', out);
     for (; *text; text++) {
@@ -29,30 +30,65 @@ static void put_number(FILE *out, double v)
 static bool put_axis(FILE *out, const struct plot_axis *a, const size_t *value)
 {
     if (a->path)
-        put_text(out, value ? a->text[*value] : a->path);
+        plot_put_csv(out, value ? a->text[*value] : a->path);
     return a->path != NULL;
+}
+
+/* The places of a cell, or the names of the axes, with a comma behind each. */
+static void put_cell_place(FILE *out, const struct plot_grid *g, const size_t *cell)
+{
+    const size_t x = cell ? *cell % g->x.n : 0, s = cell ? *cell / g->x.n % g->series.n : 0;
+    const size_t f = cell ? *cell / g->x.n / g->series.n : 0;
+
+    if (put_axis(out, &g->facet, cell ? &f : NULL))
+        fputc(',', out);
+    if (put_axis(out, &g->series, cell ? &s : NULL))
+        fputc(',', out);
+    put_axis(out, &g->x, cell ? &x : NULL);
+    fputc(',', out);
+}
+
+/* Dots as a list in one column. */
+static void put_boxes(FILE *out, const struct plot_grid *g)
+{
+    put_cell_place(out, g, NULL);
+    fprintf(out, "%s%s,q1,q3,whisker_low,whisker_high,n,dots\n",
+            g->nmetrics > 1 ? "median" : g->metric[0]->key,
+            g->nmetrics > 1 ? ""
+            : g->relative   ? "_relative_median"
+                            : "_median");
+    for (size_t i = 0; i < g->ncells; i++) {
+        const struct plot_box *b = &g->box[i];
+        const double values[] = {b->median, b->q1, b->q3, b->low, b->high};
+        const char *between = "";
+
+        if (!g->cell[i].there)
+            continue;
+        put_cell_place(out, g, &i);
+        for (size_t k = 0; k < sizeof(values) / sizeof(values[0]); k++) {
+            put_number(out, b->n > 0 ? values[k] : NAN);
+            fputc(',', out);
+        }
+        fprintf(out, "%zu,\"", b->n);
+        for (size_t k = 0; k < b->n; k++)
+            if (box_dot(b, k)) {
+                fputs(between, out);
+                put_number(out, b->value[k]);
+                between = " ";
+            }
+        fputs("\"\n", out);
+    }
 }
 
 static void put_cells(FILE *out, const struct plot_grid *g)
 {
-    if (put_axis(out, &g->facet, NULL))
-        fputc(',', out);
-    if (put_axis(out, &g->series, NULL))
-        fputc(',', out);
-    put_axis(out, &g->x, NULL);
-    fprintf(out, ",%s%s,ci95,n%s\n", g->nmetrics > 1 ? "value" : g->metric[0]->key,
+    put_cell_place(out, g, NULL);
+    fprintf(out, "%s%s,ci95,n%s\n", g->nmetrics > 1 ? "value" : g->metric[0]->key,
             g->relative ? "_relative" : "", g->published ? ",published_percent" : "");
     for (size_t i = 0; i < g->ncells; i++) {
-        const size_t x = i % g->x.n, s = i / g->x.n % g->series.n, f = i / g->x.n / g->series.n;
-
         if (!g->cell[i].there)
             continue;
-        if (put_axis(out, &g->facet, &f))
-            fputc(',', out);
-        if (put_axis(out, &g->series, &s))
-            fputc(',', out);
-        put_axis(out, &g->x, &x);
-        fputc(',', out);
+        put_cell_place(out, g, &i);
         put_number(out, g->cell[i].sum.mean);
         fputc(',', out);
         put_number(out, g->cell[i].sum.ci95);
@@ -101,6 +137,8 @@ int plot_grid_csv(FILE *out, const struct plot_grid *g)
 {
     if (g->cdf)
         put_steps(out, g);
+    else if (g->box)
+        put_boxes(out, g);
     else
         put_cells(out, g);
     return fflush(out) != 0 || ferror(out) ? -1 : 0;

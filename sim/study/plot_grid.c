@@ -6,6 +6,7 @@
 
 #include "study/facts.h"
 #include "study/plot_axes.h"
+#include "study/plot_box.h"
 #include "study/plot_cdf.h"
 #include "study/plot_ratio.h"
 
@@ -19,13 +20,13 @@ static bool passes(const struct data_point *p, const char *path, const char *val
 }
 
 /* The values an axis has, for the message of a filter that fits nothing. */
-static int no_match(const struct dataset *d, const char *path, const char *value,
-                    const struct plot_grid *g, struct store_error *err)
+static int no_match(const struct dataset *d, const char *path, const char *value, const bool *used,
+                    struct store_error *err)
 {
     struct plot_axis a;
     char list[300] = "";
 
-    if (axis_make(&a, path, d, g->used, err) != 0) {
+    if (axis_make(&a, path, d, used, err) != 0) {
         axis_free(&a);
         return -1;
     }
@@ -36,7 +37,7 @@ static int no_match(const struct dataset *d, const char *path, const char *value
     return plot_fail(err, 2, "no point has %s = %s; values there are: %s", path, value, list);
 }
 
-static int apply_filter(struct plot_grid *g, const struct plot_filter *f, const struct dataset *d,
+static int apply_filter(bool *used, const struct plot_filter *f, const struct dataset *d,
                         struct store_error *err)
 {
     char *name = strndup(f->path, f->path_len);
@@ -51,18 +52,27 @@ static int apply_filter(struct plot_grid *g, const struct plot_filter *f, const 
         const char *path = axis_resolve(axes, naxes, name);
 
         for (size_t i = 0; i < d->n; i++) {
-            kept[i] = g->used[i] && passes(&d->point[i], path, f->value);
+            kept[i] = used[i] && passes(&d->point[i], path, f->value);
             left += kept[i];
         }
         if (left == 0)
-            failed = no_match(d, path, f->value, g, err);
+            failed = no_match(d, path, f->value, used, err);
         else
-            memcpy(g->used, kept, d->n * sizeof(*kept));
+            memcpy(used, kept, d->n * sizeof(*kept));
     }
     free(kept);
     free(axes);
     free(name);
     return failed;
+}
+
+int plot_filter_points(bool *used, const struct plot_request *r, const struct dataset *d,
+                       struct store_error *err)
+{
+    for (size_t i = 0; i < r->nfilters; i++)
+        if (apply_filter(used, &r->filter[i], d, err) != 0)
+            return -1;
+    return 0;
 }
 
 const char *plot_part(const char *texts, size_t n, size_t *len)
@@ -285,14 +295,15 @@ int plot_grid_make(struct plot_grid *g, const struct plot_request *r, const stru
         return plot_fail(err, 3, "out of memory");
     for (size_t i = 0; i < d->n; i++)
         g->used[i] = true;
-    for (size_t i = 0; i < r->nfilters; i++)
-        if (apply_filter(g, &r->filter[i], d, err) != 0)
-            return -1;
+    if (plot_filter_points(g->used, r, d, err) != 0)
+        return -1;
     if (choose_metrics(g, r, d, err) != 0 || ratio_prepare(g, r, d, err) != 0 ||
         axes_choose(g, r, d, err) != 0 || sort_axes(g, d->n, err) != 0 ||
         fill_cells(g, d, err) != 0 || ratio_make(g, r, d, err) != 0)
         return -1;
     if (r->figure->kind == FIGURE_CDF && cdf_make(g, d, err) != 0)
+        return -1;
+    if (r->figure->kind == FIGURE_BOX && box_make(g, d, err) != 0)
         return -1;
     count_data(g);
     return 0;
@@ -301,6 +312,7 @@ int plot_grid_make(struct plot_grid *g, const struct plot_request *r, const stru
 void plot_grid_free(struct plot_grid *g)
 {
     cdf_free(g);
+    box_free(g);
     axis_free(&g->x);
     axis_free(&g->series);
     axis_free(&g->facet);

@@ -79,7 +79,7 @@ double label_metric(const struct plot_grid *g, const struct plot_request *r, siz
         if (own)
             snprintf(out, LABEL_SIZE, "%.200s", words);
         else
-            snprintf(out, LABEL_SIZE, "%.100s relative to %.120s", words, base);
+            snprintf(out, LABEL_SIZE, "%.100s / %.120s", words, base);
         return 1;
     }
     if (scale)
@@ -96,7 +96,7 @@ static const char *last_part(const char *path)
     return dot && dot[1] ? dot + 1 : path;
 }
 
-void label_axis(const struct plot_axis *a, char out[LABEL_SIZE])
+void label_axis(const struct plot_axis *a, bool with_unit, char out[LABEL_SIZE])
 {
     const char *unit = strcmp(a->unit, "us") == 0 ? MICRO "s" : a->unit;
     size_t n = 0;
@@ -111,7 +111,7 @@ void label_axis(const struct plot_axis *a, char out[LABEL_SIZE])
         if (n > LABEL_SIZE / 2)
             break;
     }
-    if (a->path && a->numeric && *unit)
+    if (with_unit && a->path && a->numeric && *unit)
         snprintf(out + n, LABEL_SIZE - n, " (%s)", unit);
 }
 
@@ -134,19 +134,23 @@ void label_value(const struct plot_axis *a, size_t i, char out[LABEL_SIZE])
 
 void label_note(const struct plot_grid *g, bool means, char out[LABEL_SIZE])
 {
-    const char *what = g->cdf        ? "all runs together"
+    const char *what = g->box        ? g->relative ? "paired ratios: median, quartiles, whiskers"
+                                                   : "median, quartiles, whiskers"
+                       : g->cdf      ? "all runs together"
                        : g->relative ? "mean of paired ratios"
                                      : "mean";
-    const char *interval = means || g->cdf ? "" : " and 95 % interval";
+    const bool plain = means || g->cdf || g->box;
 
     if (g->with_data == 0)
         out[0] = '\0';
     else if (g->most_n < 2)
-        snprintf(out, LABEL_SIZE, "single runs%s", means || g->cdf ? "" : ", no intervals");
+        snprintf(out, LABEL_SIZE, "single runs%s", plain ? "" : ", no intervals");
     else if (g->least_n == g->most_n)
-        snprintf(out, LABEL_SIZE, "%s%s, n = %d", what, interval, g->most_n);
+        snprintf(out, LABEL_SIZE, "%s%s, n = %d", what, plain ? "" : " and 95 % interval",
+                 g->most_n);
     else
-        snprintf(out, LABEL_SIZE, "%s%s, n = %d to %d", what, interval, g->least_n, g->most_n);
+        snprintf(out, LABEL_SIZE, "%s%s, n = %d to %d", what, plain ? "" : " and 95 % interval",
+                 g->least_n, g->most_n);
 }
 
 size_t label_width(const char *text)

@@ -11,8 +11,9 @@
  * with the unit that fits it. */
 double label_metric(const struct plot_grid *g, const struct plot_request *r, size_t facet,
                     double largest, char out[LABEL_SIZE]);
-/* Last part of a path, or of each of several, with the unit of a numeric axis. */
-void label_axis(const struct plot_axis *a, char out[LABEL_SIZE]);
+/* Last part of a path, or of each of several; with the unit of a numeric axis, where its values stand
+ * as numbers and not as the texts that they were. */
+void label_axis(const struct plot_axis *a, bool with_unit, char out[LABEL_SIZE]);
 /* A number, on or off: means nothing without the name of its axis. */
 bool label_is_bare(const char *text);
 /* A value for the legend or above a panel: bare ones get the name of their axis. */

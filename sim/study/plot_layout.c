@@ -9,10 +9,17 @@
 #include "study/plot_label.h"
 #include "study/plot_layout.h"
 
-#define ONE_COLUMN  34.0 /* widths of a picture: 34 em of 8 pt are 96 mm */
+#define ONE_COLUMN  34.0 /* widths of a picture: 34 em of 7 pt are 84 mm, a column of usual papers */
 #define TWO_COLUMNS 68.0
 #define PLOT_HEIGHT 17.0
 #define MAX_COLS    4
+#define SLANT       40 /* degrees */
+/* Of slanted and upright texts, as parts of their length; heights are those of texts as wide as they
+ * are on average. */
+#define SLANT_WIDTH    0.77
+#define SLANT_HEIGHT   0.6
+#define UPRIGHT_HEIGHT 0.92
+#define SLANT_APART    1.6 /* places closer than that have texts that touch */
 
 static size_t widest_value(const struct plot_axis *a)
 {
@@ -28,18 +35,22 @@ static size_t widest_value(const struct plot_axis *a)
     return most;
 }
 
+static size_t text_width(const struct plot_axis *a, size_t i)
+{
+    char text[LABEL_SIZE];
+
+    label_shorten(a->text[i], TIC_CHARS, text);
+    return label_width(text);
+}
+
 static size_t widest_text(const struct plot_axis *a)
 {
-    size_t most = 0;
+    size_t widest = 0;
 
-    for (size_t i = 0; i < a->n; i++) {
-        char text[LABEL_SIZE];
-
-        label_shorten(a->text[i], 32, text);
-        if (label_width(text) > most)
-            most = label_width(text);
-    }
-    return most;
+    for (size_t i = 0; i < a->n; i++)
+        if (text_width(a, i) > widest)
+            widest = text_width(a, i);
+    return widest;
 }
 
 static bool is_map(const struct plot_request *r)
@@ -128,6 +139,38 @@ static void lay_out_panels(struct layout *l, const struct plot_grid *g,
     l->rows = (g->facet.n + l->cols - 1) / l->cols;
 }
 
+/* How far the texts of slanted categories, which end below their places, reach beyond the left edge
+ * of the picture. */
+static double overhang(const struct layout *l, const struct plot_axis *x)
+{
+    double most = -INFINITY;
+
+    for (size_t i = 0; i < x->n; i++) {
+        const double text = (double)text_width(x, i) * EM_PER_CHAR * SLANT_WIDTH;
+        const double place = ((double)i + 0.6) / ((double)x->n + 0.2) * panel_width(l);
+
+        most = fmax(most, text + 0.6 - place - l->left);
+    }
+    return most;
+}
+
+/* Texts that touch are slanted. The margin grows for them as far as the only panel beside it can
+ * spare it; where that is not enough, or slanted texts would touch, too, they stand upright. */
+static void turn_tics(struct layout *l, const struct plot_axis *x)
+{
+    const double most = l->cols > 1 ? l->left : fmax(l->left, 0.38 * l->width), before = l->left;
+    const double tics = (double)widest_text(x) * EM_PER_CHAR;
+
+    l->rotate = SLANT;
+    while (overhang(l, x) > 0 && l->left + 0.5 <= most)
+        l->left += 0.5;
+    if (overhang(l, x) > 0 || panel_width(l) / (double)x->n < SLANT_APART) {
+        l->rotate = 90;
+        l->left = before;
+    }
+    l->bottom += tics * (l->rotate == SLANT ? SLANT_HEIGHT : UPRIGHT_HEIGHT);
+}
+
 struct layout lay_out(const struct plot_grid *g, const struct plot_request *r)
 {
     struct layout l = {.width = r->two_columns ? TWO_COLUMNS : ONE_COLUMN};
@@ -145,10 +188,8 @@ struct layout lay_out(const struct plot_grid *g, const struct plot_request *r)
     /* Panels side by side share one name of the axis, below them all. */
     l.foot = l.cols > 1 ? 3.2 : 1.6;
     l.bottom = l.cols > 1 ? 1.9 : 3.6;
-    if (x_is_categories(g, r) && (tics + 0.8) * (double)g->x.n > panel_width(&l)) {
-        l.rotate = true;
-        l.bottom += tics * 0.57;
-    }
+    if (x_is_categories(g, r) && (tics + 0.8) * (double)g->x.n > panel_width(&l))
+        turn_tics(&l, &g->x);
     l.height = l.top + (double)l.rows * (PLOT_HEIGHT + l.bottom + l.above) + l.foot;
     if (is_map(r)) /* square-ish cells, within reason */
         l.height += (double)l.rows * fmin(20, fmax(0, 2.2 * (double)g->series.n - PLOT_HEIGHT));

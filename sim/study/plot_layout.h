@@ -5,6 +5,7 @@
 
 #include "study/figure.h"
 
+#define TIC_CHARS   32   /* of the text of a category, at most */
 #define EM_PER_CHAR 0.62 /* DejaVu Sans, on the wide side */
 
 /* Lengths in em, the size of the font. */
@@ -15,7 +16,7 @@ struct layout {
     size_t key_cols, key_rows;
     size_t cols, rows;                 /* of panels */
     double left, right, bottom, above; /* around the axes of one panel */
-    bool rotate;
+    int rotate;                        /* texts of the x axis, in degrees */
 };
 
 struct layout lay_out(const struct plot_grid *g, const struct plot_request *r);

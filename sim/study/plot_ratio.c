@@ -16,21 +16,28 @@ static double run_value_of(const struct data_point *p, uint64_t seed, int64_t re
     return NAN;
 }
 
-struct summary ratio_paired(const struct data_point *p, const struct data_point *base, long m)
+size_t ratio_values(const struct data_point *p, const struct data_point *base, long m, double *out)
 {
-    double *ratio = calloc(p->nruns + 1, sizeof(*ratio));
-    struct summary s = {.mean = NAN, .ci95 = NAN};
-    int n = 0;
+    size_t n = 0;
 
-    for (size_t i = 0; ratio && i < p->nruns; i++) {
+    for (size_t i = 0; i < p->nruns; i++) {
         const double v = p->run[i].value[m];
         const double b = run_value_of(base, p->run[i].seed, p->run[i].replication, m);
 
         if (isfinite(v) && isfinite(b) && b != 0)
-            ratio[n++] = v / b;
+            out[n++] = v / b;
     }
+    return n;
+}
+
+struct summary ratio_paired(const struct data_point *p, const struct data_point *base, long m)
+{
+    double *ratio = calloc(p->nruns + 1, sizeof(*ratio));
+    struct summary s = {.mean = NAN, .ci95 = NAN};
+    const size_t n = ratio ? ratio_values(p, base, m, ratio) : 0;
+
     if (n > 0)
-        s = summary_of(ratio, n, 0.95);
+        s = summary_of(ratio, (int)n, 0.95);
     free(ratio);
     return s;
 }
@@ -189,9 +196,7 @@ static int choose_base(struct plot_grid *g, const struct plot_request *r, struct
     return 0;
 }
 
-/* The point that cell i is divided by; NULL when there is none. */
-static const struct data_point *base_of(const struct plot_grid *g, const struct dataset *d,
-                                        size_t i)
+const struct data_point *ratio_base(const struct plot_grid *g, const struct dataset *d, size_t i)
 {
     const size_t x = i % g->x.n, s = i / g->x.n % g->series.n, f = i / g->x.n / g->series.n;
     const bool along_x = g->relative_axis == &g->x;
@@ -211,7 +216,7 @@ int ratio_make(struct plot_grid *g, const struct plot_request *r, const struct d
     g->relative = g->base || g->relative_axis;
     for (size_t i = 0; g->relative && i < g->ncells; i++) {
         const long m = plot_metric(g, i / g->x.n / g->series.n) - metrics;
-        const struct data_point *b = g->cell[i].there ? base_of(g, d, i) : NULL;
+        const struct data_point *b = g->cell[i].there ? ratio_base(g, d, i) : NULL;
 
         g->cell[i].sum = b ? ratio_paired(&d->point[g->cell[i].point], b, m)
                            : (struct summary){.mean = NAN, .ci95 = NAN};

@@ -19,4 +19,9 @@ int ratio_make(struct plot_grid *g, const struct plot_request *r, const struct d
  * Pairs that lack a value, or divide by zero, have no ratio. `m`: index of the metric. */
 struct summary ratio_paired(const struct data_point *p, const struct data_point *base, long m);
 
+/* The ratios themselves, in the order of the runs of `p`, into room for all of these; how many. */
+size_t ratio_values(const struct data_point *p, const struct data_point *base, long m, double *out);
+/* The point that cell i is divided by; NULL when there is none. */
+const struct data_point *ratio_base(const struct plot_grid *g, const struct dataset *d, size_t i);
+
 #endif

@@ -8,6 +8,7 @@
 
 #include "study/plot.h"
 #include "study/plot_axes.h"
+#include "study/plot_box.h"
 #include "study/plot_cdf.h"
 #include "study/plot_label.h"
 #include "study/plot_layout.h"
@@ -15,19 +16,6 @@
 #ifndef TANDEM_SOURCE_DIR
 #define TANDEM_SOURCE_DIR "."
 #endif
-
-int picture_format(const char *file)
-{
-    static const char *const endings[] = {".svg", ".pdf", ".png"};
-
-    for (int i = 0; i < 3; i++) {
-        const size_t n = strlen(file);
-
-        if (n > 4 && strcmp(file + n - 4, endings[i]) == 0)
-            return i;
-    }
-    return -1;
-}
 
 const char *plot_folder(const char *name, char *buf, size_t size)
 {
@@ -48,20 +36,22 @@ const char *plot_folder(const char *name, char *buf, size_t size)
     return NULL;
 }
 
-/* Single quotes: only the quote itself is special, and is doubled. */
+/* In single quotes only the quote itself is special. gnuplot reads a doubled one, but not two of them
+ * or one at the start: each is a text of its own. */
 void plot_put_text(FILE *out, const char *text)
 {
     fputc('\'', out);
     for (; *text; text++) {
-        if (*text == '\'')
-            fputc('\'', out);
+        if (*text == '\'') {
+            fputs("'.\"'\".'", out);
+            continue;
+        }
         fputc((unsigned char)*text < 0x20 || *text == 0x7f ? ' ' : *text, out);
     }
     fputc('\'', out);
 }
 
-/* Text of a tic, which gnuplot takes as a format: % is doubled. */
-static void put_tic(FILE *out, const char *text)
+void plot_put_tic(FILE *out, const char *text)
 {
     char doubled[2 * LABEL_SIZE];
     size_t n = 0;
@@ -82,13 +72,22 @@ void plot_put_variable(FILE *out, const char *name, const char *text)
     fputc('\n', out);
 }
 
-static double largest(const struct plot_grid *g, size_t from, size_t n)
+static bool is_map(const struct plot_request *r)
+{
+    return r->figure->kind == FIGURE_MAP;
+}
+
+/* With the upper ends of intervals, where these are drawn. */
+static double largest(const struct plot_grid *g, const struct plot_request *r, size_t from,
+                      size_t n)
 {
     double most = 0;
 
     for (size_t i = from; i < from + n; i++) {
         const struct summary *s = &g->cell[i].sum;
-        const double top = s->mean + (isfinite(s->ci95) ? s->ci95 : 0);
+        const struct plot_box *b = g->box && g->box[i].n > 0 ? &g->box[i] : NULL;
+        const double top =
+            b ? b->value[b->n - 1] : s->mean + (isfinite(s->ci95) && !is_map(r) ? s->ci95 : 0);
 
         if (isfinite(top) && top > most)
             most = top;
@@ -98,7 +97,7 @@ static double largest(const struct plot_grid *g, size_t from, size_t n)
 
 void plot_put_terminal(FILE *out, double width, double height, enum picture_format format)
 {
-    const double px = 15, pt = 8;
+    const double px = 15, pt = 7;
 
     if (format == PICTURE_SVG)
         fprintf(out,
@@ -110,6 +109,12 @@ void plot_put_terminal(FILE *out, double width, double height, enum picture_form
                 "set terminal pngcairo noenhanced size %.0f,%.0f font 'DejaVu Sans,%.1f' "
                 "background rgb 'white' linewidth 2 pointscale 1.6\n",
                 width * px * 1.6, height * px * 1.6, px * 1.6 * 0.75);
+    else if (format == PICTURE_TEX)
+        fprintf(out,
+                "set terminal cairolatex pdf colortext size %.3fin,%.3fin linewidth 0.9 pointscale "
+                "0.5\n"
+                "if (!exists('OUTPUT')) { OUTPUT = 'picture.tex' }\nset output OUTPUT\n",
+                width * pt / 72, height * pt / 72);
     else
         fprintf(out,
                 "set terminal pdfcairo noenhanced size %.3fin,%.3fin font 'DejaVu Sans,%.0f' "
@@ -125,7 +130,7 @@ static void facet_title(const struct plot_grid *g, size_t f, char out[LABEL_SIZE
     out[0] = '\0';
     if (!g->facet.path || plot_by_metric(g))
         return;
-    label_axis(&g->facet, axis);
+    label_axis(&g->facet, false, axis);
     label_value(&g->facet, f, value);
     if (label_is_bare(g->facet.text[f]))
         snprintf(out, LABEL_SIZE, "%s", value);
@@ -140,15 +145,10 @@ static void put_element(FILE *out, const char *array, size_t i, const char *text
     fputc('\n', out);
 }
 
-static bool is_map(const struct plot_request *r)
-{
-    return r->figure->kind == FIGURE_MAP;
-}
-
 static bool y_is_log(const struct plot_request *r)
 {
-    return (r->logy || r->figure->logy) &&
-           (r->figure->kind == FIGURE_LINES || r->figure->kind == FIGURE_BARS);
+    return (r->logy || r->figure->logy) && r->figure->kind != FIGURE_CDF &&
+           r->figure->kind != FIGURE_STACK;
 }
 
 /* The largest value that a panel's unit must suit: panels of one metric share theirs. */
@@ -156,9 +156,9 @@ static double unit_for(const struct plot_grid *g, const struct plot_request *r, 
 {
     const size_t cells = g->x.n * g->series.n;
 
-    if (y_is_log(r))
+    if (y_is_log(r) && !is_map(r))
         return 0;
-    return plot_by_metric(g) ? largest(g, f * cells, cells) : largest(g, 0, g->ncells);
+    return plot_by_metric(g) ? largest(g, r, f * cells, cells) : largest(g, r, 0, g->ncells);
 }
 
 /* What is written along the values of a panel; the divisor of these. */
@@ -185,7 +185,8 @@ static double power_below(const struct plot_grid *g, size_t from, size_t n, doub
     double least = INFINITY, power = 1;
 
     for (size_t i = from; i < from + n; i++) {
-        const double v = g->cell[i].sum.mean / scale;
+        const double v =
+            (g->box && g->box[i].n > 0 ? g->box[i].value[0] : g->cell[i].sum.mean) / scale;
 
         if (isfinite(v) && v > 0 && v < least)
             least = v;
@@ -195,6 +196,19 @@ static double power_below(const struct plot_grid *g, size_t from, size_t n, doub
     while (isfinite(least) && power * 10 < least)
         power *= 10;
     return power;
+}
+
+/* Where an axis that does not start at 0 starts; maps of one metric share a scale. */
+static double panel_low(const struct plot_grid *g, const struct plot_request *r, size_t f,
+                        double scale)
+{
+    const size_t cells = g->x.n * g->series.n;
+
+    if (g->box && !y_is_log(r))
+        return box_floor(g, f * cells, cells, scale);
+    if (is_map(r) && !plot_by_metric(g))
+        return power_below(g, 0, g->ncells, scale);
+    return power_below(g, f * cells, cells, scale);
 }
 
 static void put_panel(FILE *out, const struct layout *l, const struct plot_grid *g,
@@ -207,7 +221,8 @@ static void put_panel(FILE *out, const struct layout *l, const struct plot_grid 
     const size_t cells = g->x.n * g->series.n;
     char title[LABEL_SIZE], label[LABEL_SIZE];
     const double scale = value_label(g, r, f, label);
-    const double top = largest(g, f * cells, cells) / scale;
+    const double top = largest(g, r, f * cells, cells) / scale;
+    const double low = panel_low(g, r, f, scale);
     size_t there = 0;
 
     for (size_t i = f * cells; i < (f + 1) * cells; i++)
@@ -222,10 +237,11 @@ static void put_panel(FILE *out, const struct layout *l, const struct plot_grid 
             f + 1, (x + l->left) / l->width, f + 1, (x + w - l->right) / l->width, f + 1,
             (y - l->above) / l->height, f + 1, (y - h + l->bottom) / l->height);
     fprintf(out, "YMAX[%zu] = %.9g; YMIN[%zu] = %.9g; SCALE[%zu] = %.9g; CELLS[%zu] = %zu\n", f + 1,
-            top > 0 ? top * 1.06 : 1, f + 1, power_below(g, f * cells, cells, scale), f + 1, scale,
-            f + 1, there);
+            top > 0 ? top + 0.06 * (g->box && !y_is_log(r) ? top - low : top) : 1, f + 1, low,
+            f + 1, scale, f + 1, there);
     fprintf(out, "VMAX[%zu] = %.9g\n", f + 1,
-            (plot_by_metric(g) ? largest(g, f * cells, cells) : largest(g, 0, g->ncells)) / scale);
+            (plot_by_metric(g) ? largest(g, r, f * cells, cells) : largest(g, r, 0, g->ncells)) /
+                scale);
 }
 
 static void put_panels(FILE *out, const struct layout *l, const struct plot_grid *g,
@@ -240,8 +256,9 @@ static void put_panels(FILE *out, const struct layout *l, const struct plot_grid
         fprintf(out, "array %s[NFACET]\n", arrays[i]);
     for (size_t f = 0; f < g->facet.n; f++)
         put_panel(out, l, g, r, f);
-    fprintf(out, "COLS = %zu; EM = %.6f; EMX = %.6f; YLABEL_AT = %.5f; METRICS = %zu\n", l->cols,
-            1 / l->height, 1 / l->width, (l->left - 1.1) / l->width, g->stacked ? 1 : g->nmetrics);
+    fprintf(out, "COLS = %zu; EM = %.6f; EMX = %.6f; YLABEL_AT = %.5f; XLABEL_AT = %.5f\n", l->cols,
+            1 / l->height, 1 / l->width, (l->left - 1.1) / l->width, (l->bottom - 1.4) / l->height);
+    fprintf(out, "METRICS = %zu\n", g->stacked ? 1 : g->nmetrics);
     fprintf(out, "TITLE_Y = %.5f; KEY_TOP = %.5f; KEY_BOTTOM = %.5f; KEY_COLS = %zu\n",
             1 - 1.2 / l->height, 1 - l->title / l->height, 1 - l->top / l->height, l->key_cols);
 }
@@ -257,7 +274,7 @@ static void put_series(FILE *out, const struct plot_grid *g)
         put_element(out, "SERIES", s, text);
         label_shorten(g->series.text[s], 32, text);
         fprintf(out, "SERIES_TEXT[%zu] = ", s + 1);
-        put_tic(out, text);
+        plot_put_tic(out, text);
         fputc('\n', out);
     }
 }
@@ -310,11 +327,11 @@ static void put_x(FILE *out, const struct plot_grid *g, const struct plot_reques
         char text[LABEL_SIZE];
 
         if (categories)
-            label_shorten(g->x.text[x], 32, text);
+            label_shorten(g->x.text[x], TIC_CHARS, text);
         else
             snprintf(text, sizeof(text), "%.10g", g->x.number[x]);
         fprintf(out, "XPOS[%zu] = %.12g; XTEXT[%zu] = ", x + 1, x_place(g, r, x), x + 1);
-        put_tic(out, text);
+        plot_put_tic(out, text);
         fputc('\n', out);
     }
     put_x_range(out, first, last, in_log,
@@ -366,7 +383,7 @@ static void put_number(FILE *out, double v)
 
 /* One block per panel and series, in this order: x mean half-width series, and a published change
  * where there are any. */
-static void put_data(FILE *out, const struct plot_grid *g, const struct plot_request *r)
+static void put_lines(FILE *out, const struct plot_grid *g, const struct plot_request *r)
 {
     const size_t cells = g->x.n * g->series.n;
     char label[LABEL_SIZE];
@@ -393,6 +410,30 @@ static void put_data(FILE *out, const struct plot_grid *g, const struct plot_req
     fputs("END_OF_DATA\n", out);
 }
 
+static bool put_boxes(FILE *out, const struct plot_grid *g, const struct plot_request *r)
+{
+    double *scale = calloc(g->facet.n, sizeof(*scale));
+    char label[LABEL_SIZE];
+
+    for (size_t f = 0; scale && f < g->facet.n; f++)
+        scale[f] = value_label(g, r, f, label);
+    if (scale)
+        box_data(out, g, scale);
+    free(scale);
+    return scale != NULL;
+}
+
+static bool put_data(FILE *out, const struct plot_grid *g, const struct plot_request *r)
+{
+    if (g->box)
+        return put_boxes(out, g, r);
+    if (g->cdf)
+        cdf_data(out, g);
+    else
+        put_lines(out, g, r);
+    return true;
+}
+
 /* The figure's own words fit its own choice of axis or metric only. */
 static const char *x_label(const struct plot_grid *g, const struct plot_request *r,
                            char out[LABEL_SIZE])
@@ -406,7 +447,7 @@ static const char *x_label(const struct plot_grid *g, const struct plot_request 
     else if (f->xlabel && (g->cdf || !f->x || axis_like(g->x.path, f->x)))
         return f->xlabel;
     else
-        label_axis(&g->x, out);
+        label_axis(&g->x, !x_is_categories(g, r), out);
     return out;
 }
 
@@ -418,7 +459,7 @@ static void put_labels(FILE *out, const struct plot_grid *g, const struct plot_r
 
     plot_put_variable(out, "TITLE", title ? title : "");
     plot_put_variable(out, "XLABEL", x_label(g, r, text));
-    label_axis(&g->series, text);
+    label_axis(&g->series, false, text);
     plot_put_variable(out, "SLABEL", is_map(r) && r->ylabel ? r->ylabel : text);
     label_note(g, is_map(r), text);
     plot_put_variable(out, "NOTE", text);
@@ -442,10 +483,8 @@ int plot_script(FILE *out, const struct plot_grid *g, const struct plot_request 
     put_panels(out, &l, g, r);
     fprintf(out, "RELATIVE = %d; LOGY = %d; NUMBERS = %d\n", g->relative, y_is_log(r),
             panel_width(&l) / (double)g->x.n > 5 * EM_PER_CHAR);
-    if (g->cdf)
-        cdf_data(out, g);
-    else
-        put_data(out, g, r);
+    if (!put_data(out, g, r))
+        return -1;
     plot_put_variable(out, "FOLDER", folder);
     fprintf(out, "load FOLDER.'/style.gp'\nload FOLDER.'/%s'\n", figure_template(r->figure));
     return ferror(out) ? -1 : 0;

@@ -306,7 +306,7 @@ Test(plot_cps, gains)
     expect_picture(">beside stress<");
     expect_text(fake_path("made.gp"), "LOGX = 1", true);
     draw("cps-group", store, "--metric", "barriers_per_s");
-    expect_picture(">barriers relative to bare<");
+    expect_picture(">barriers / bare<");
 }
 
 static const struct axis losing[] = {{"vms.test.workload", {"dwom", "mrdm"}},

@@ -145,3 +145,47 @@ Test(plot_smoke, a_store_of_something_else_is_refused)
         2, "did you mean 'smoke-x86'?",
         PLOT("smoke", fake_path("made.db"), "--facts", "smoke-x68", "-o", fake_path("no.svg")));
 }
+
+static const char claims[] = "claims:\n"
+                             "  - {claim: small-change, limit: 30, side: below}\n"
+                             "  - {claim: mean, limit: 2, group: a}\n";
+
+/* Every change is 25 %: of a, above 1, 10 and 20.5 were published. */
+Test(plot_smoke, a_scoreboard_has_means_errors_and_verdicts)
+{
+    char path[5][160], text[1200];
+
+    need_gnuplot();
+    made_store();
+    fake_file("table.csv", table);
+    snprintf(text, sizeof(text), "%s%s", description, claims);
+    strcpy(path[0], fake_path("made.db"));
+    strcpy(path[1], fake_file("facts.yaml", text));
+    strcpy(path[2], fake_path("s.svg"));
+    strcpy(path[3], fake_path("s.csv"));
+    strcpy(path[4], fake_path("s.gp"));
+    for (int one = 0; one < 2; one++)
+        cr_assert(PLOT("scoreboard", path[0], "--facts", path[1], "-o", path[2], "--data", path[3],
+                       "--script", path[4], "--size", one ? "one" : "two") == 0);
+    expect_text(path[3], "kind,ratio,group,by,value,verdict,found\n", true);
+    expect_text(path[3], "mean,> 1,\"a\",published,15.25,,\n", true);
+    expect_text(path[3], "mean,> 1,\"a\",simulated,25,,\n", true);
+    expect_text(path[3], "error,> 1,\"a\",simulated,9.75,,\n", true);
+    expect_text(path[3], "error,> 1,\"a\",null,14.25,,\n", true);
+    expect_text(path[3], "claim,,\"all up to ratio 1: every change within 30 %\",,,held,", true);
+    expect_text(path[2], ">held<", true);
+    expect_text(path[2], ">2 of 2 claims hold, 6 of 6 cells, n = 2<", true);
+    expect_text(path[2], ">throughput_per_s, other over bare<", true);
+    expect_text(path[2], "\"figure\":\"scoreboard\"", true);
+    /* Cells that are not there: the claim is drawn as such, the panel says so. */
+    cr_assert(PLOT("scoreboard", path[0], "--facts", path[1], "-o", path[2], "--filter",
+                   "vms.vm.vcpus=2") == 0);
+    expect_text(path[2], ">incomplete<", true);
+    expect_text(path[2], ">no data for throughput_per_s<", true);
+    expect_refused(2, "needs --facts", PLOT("scoreboard", path[0], "-o", path[2]));
+    expect_refused(2, "'--logy' is not for scoreboard",
+                   PLOT("scoreboard", path[0], "--facts", path[1], "-o", path[2], "--logy"));
+    expect_refused(2, "values there are: 8, 4, 2",
+                   PLOT("scoreboard", path[0], "--facts", path[1], "-o", path[2], "--filter",
+                        "vms.vm.vcpus=3"));
+}

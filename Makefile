@@ -154,7 +154,7 @@ smoke: deps ## sweep the published smoke tests, draw them, print the scoreboard;
 
 # The figures that README.md shows, each FIGURE:SWEEP. They are committed: the same results give the same bytes. Stores
 # that are older than the program go.
-GALLERY := oversubscription:demo idle-slice-ratio:idle-slice-ratio cps-gain:cps-load-benchmarks
+GALLERY := idle-slice-ratio:idle-slice-ratio cps-gain:cps-load-benchmarks
 figures: deps ## sweep and draw the figures of README.md, plots/gallery/*.svg, in 4 minutes
 	@$(SUBMAKE) all
 	@mkdir -p $(B)/figures plots/gallery
@@ -163,6 +163,7 @@ figures: deps ## sweep and draw the figures of README.md, plots/gallery/*.svg, i
 		figure=$${item%%:*}; sweep=$(B)/figures/$${item#*:}; picture=plots/gallery/$$figure.svg; \
 		$(B)/tandem sweep configs/$${item#*:}.yaml -j 2 -o $$sweep.db > $$sweep.txt && \
 		$(B)/tandem plot $$figure $$sweep.db -o $$picture && echo "$$picture" || exit; done
+	$(Q)TANDEM=$(B)/tandem sh configs/figures/gantt-barrier.sh && echo plots/gallery/gantt-barrier.svg
 
 # -- tests --
 $(TESTBIN): $(LIBOBJ) $(TESTOBJ)

@@ -51,8 +51,8 @@ do for [p = 1:NPANEL] {
     }
     if (EMPTY[p]) { set label 4 'nothing runs in this window' at graph 0.5, graph 0.5 center textcolor rgb GREY }
     plot $lanes index (p - 1) using (0):1:(XMAX):(0) with vectors nohead lc rgb RULE lw 0.6 notitle, \
-         '' index (p - 1) using (NAMED[p] && $1 > 0 ? 0 : NaN):1:(sprintf('%d ', $2)) \
-             with labels right textcolor rgb INK notitle, \
+         '' index (p - 1) using (NAMED[p] && $1 > 0 ? 0 : NaN):1:(sprintf('%d', $2)) \
+             with labels right offset character -0.6, 0 textcolor rgb INK notitle, \
          for [i = 1:NSOLID] $spans index (p - 1) using ($4 == SOLID[i] ? ($1 + $2) / 2 : NaN):3:1:2:($3 - HALF):($3 + HALF) \
              with boxxyerror fs solid 1.0 noborder lc rgb TINT[SOLID[i]] notitle, \
          $joints index (p - 1) using 1:($2 - HALF):(0):(2 * HALF) with vectors nohead lc rgb 'white' lw 0.8 notitle, \

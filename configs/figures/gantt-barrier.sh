@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Draws gantt-barrier.svg beside this script, in seconds. usage: gantt-barrier.sh [PICTURE]; the program is $TANDEM, or
+# Draws plots/gallery/gantt-barrier.svg, in seconds. usage: gantt-barrier.sh [PICTURE]; the program is $TANDEM, or
 # build/tandem of this source.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 tandem=${TANDEM:-$root/build/tandem}
-picture=${1:-$root/configs/figures/gantt-barrier.svg}
+picture=${1:-$root/plots/gallery/gantt-barrier.svg}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for policy in bare cps-load; do

@@ -381,23 +381,33 @@ int gantt_csv(FILE *out, const struct gantt_chart *g)
     return ferror(out) ? -1 : 0;
 }
 
-/* Values of a member of the origins, each once. */
+/* Values of a member of the origins, each once; how many. */
+static size_t members(const struct gantt_chart *g, const char *member,
+                      const char *list[GANTT_INPUTS])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < g->n; i++) {
+        const char *text = text_of(g->run[i].origin, member);
+        bool known = !text;
+
+        for (size_t k = 0; !known && k < n; k++)
+            known = strcmp(list[k], text) == 0;
+        if (!known)
+            list[n++] = text;
+    }
+    return n;
+}
+
 static void put_list(struct json *j, const char *key, const struct gantt_chart *g,
                      const char *member)
 {
+    const char *list[GANTT_INPUTS];
+    const size_t n = members(g, member, list);
+
     json_array(j, key, true);
-    for (size_t i = 0; i < g->n; i++) {
-        const char *text = text_of(g->run[i].origin, member);
-        bool known = false;
-
-        for (size_t k = 0; text && k < i; k++) {
-            const char *before = text_of(g->run[k].origin, member);
-
-            known = known || (before && strcmp(before, text) == 0);
-        }
-        if (text && !known)
-            json_string(j, NULL, text);
-    }
+    for (size_t i = 0; i < n; i++)
+        json_string(j, NULL, list[i]);
     json_close(j);
 }
 
@@ -406,6 +416,7 @@ char *gantt_origin(const struct gantt_chart *g)
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
+    const char *hash[GANTT_INPUTS];
     struct json j;
 
     if (!out)
@@ -416,14 +427,12 @@ char *gantt_origin(const struct gantt_chart *g)
     json_string(&j, "figure", GANTT_FIGURE);
     put_list(&j, "versions", g, "version");
     put_list(&j, "seeds", g, "seed");
-    put_list(&j, "scenarios", g, "hash");
+    origin_put_scenarios(&j, hash, members(g, "hash", hash));
     put_list(&j, "from_ns", g, "from_ns");
     put_list(&j, "to_ns", g, "to_ns");
     json_close(&j);
     if (fclose(out) == 0) {
-        for (char *p = text; *p; p++)
-            if ((unsigned char)*p >= 0x7f || (unsigned char)*p < 0x20)
-                *p = '?'; /* chunks of a PNG hold Latin-1 */
+        picture_make_ascii(text);
         return text;
     }
     free(text);

@@ -27,6 +27,10 @@ const char *plot_folder(const char *name, char *buf, size_t size);
 
 /* Non-ASCII and control characters become '?': chunks of a PNG hold Latin-1. */
 void picture_make_ascii(char *text);
+/* Members `scenario`, the hash of the only one, or one over those of all; `points`, how many there are; and
+ * `scenarios`, where they are few. */
+struct json;
+void origin_put_scenarios(struct json *j, const char **hashes, size_t n);
 /* Where a picture comes from, as one line of JSON in ASCII. malloc'ed, NULL without memory. */
 char *picture_origin(const struct plot_grid *g, const struct plot_request *r,
                      const struct dataset *d);

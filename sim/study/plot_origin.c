@@ -60,8 +60,7 @@ static void put_texts(struct json *j, const char *key, const char **list, size_t
     json_close(j);
 }
 
-/* The hash of the only scenario, or one over the hashes of all of them. */
-static void put_scenarios(struct json *j, const char **list, size_t n)
+void origin_put_scenarios(struct json *j, const char **list, size_t n)
 {
     char *all = malloc(32 * n + 1), hash[33];
     size_t size = 0;
@@ -136,7 +135,7 @@ char *picture_origin(const struct plot_grid *g, const struct plot_request *r,
     put_texts(&j, "sources", list, texts_of(list, g, d, source_of));
     put_texts(&j, "versions", list, texts_of(list, g, d, version_of));
     put_seeds(&j, g, d);
-    put_scenarios(&j, list, texts_of(list, g, d, hash_of));
+    origin_put_scenarios(&j, list, texts_of(list, g, d, hash_of));
     json_close(&j);
     free(list);
     if (fclose(out) != 0) {

@@ -24,7 +24,7 @@ static const struct option_spec option[] = {
            "instead of the number in the sweep and of 'until'; results are kept"),
     OPTION("seed", 0, "N", "instead of the seed in the sweep or its base"),
     OPTION("dry-run", 0, NULL,
-           "print the points, what is missing and how long it takes; run nothing"),
+           "print the points, what is missing and how long it takes; keep nothing"),
     OPTION("quiet", 'q', NULL, "no progress and no table"),
     OPTION_POLICY,
     OPTION_END,
@@ -177,10 +177,16 @@ static void print_time(const struct command *c, const struct study_counts *n,
     if (missing == 0)
         return;
     if (e->runs == 0) {
-        printf("estimated time: unknown, as %s has no run of these points\n", c->store_name);
+        puts("estimated time: unknown, as no point could be tried");
         return;
     }
     progress_duration(e->seconds / (double)workers, text, sizeof(text));
+    if (e->trial > 0) {
+        printf("estimated time: %s with %" PRId64 " worker%s, from trials of at most %" PRId64
+               " ms at %" PRId64 " of the points\n",
+               text, workers, workers == 1 ? "" : "s", e->trial / NS_MS, e->points);
+        return;
+    }
     printf("estimated time: %s with %" PRId64 " worker%s, from the wall times of %" PRId64
            " runs at %" PRId64 " of the points in %s\n",
            text, workers, workers == 1 ? "" : "s", e->runs, e->points, c->store_name);
@@ -197,6 +203,8 @@ static int print_plan(struct command *c, int64_t *missing)
     if (study_plan(c->points, c->store, &c->study, &n, missing, &err) != 0 ||
         study_estimate(c->points, c->store, missing, &e, &err) != 0)
         return complain(&err, err.status);
+    if (e.runs == 0 && n.planned > n.before)
+        study_try(c->points, missing, run_replication, &e);
     for (size_t i = 0; i < c->points->npoints; i++)
         points += !c->points->point[i].left_out;
     if (summary_write_points(stdout, c->sweep, c->points, missing) != 0)

@@ -93,9 +93,13 @@ int study_plan(const struct study *st, struct store *store, const struct study_o
 struct study_estimate {
     double seconds;
     int64_t runs, points; /* that it comes from; 0: nothing is known */
+    ns_t trial;           /* not 0: from runs made for it, of this simulated length */
 };
 int study_estimate(const struct study *st, struct store *store, const int64_t *missing,
                    struct study_estimate *e, struct store_error *err);
+/* The same by short runs of some of the points, about two seconds of them, which are kept nowhere. */
+void study_try(const struct study *st, const int64_t *missing, study_run_fn *run,
+               struct study_estimate *e);
 /* Runs what is missing. 0, or the exit status with a message in err->text: 3 the store or a
  * process, 4 runs that failed (the others are done), 128 + signal. */
 int study_run(struct study *st, struct store *store, const struct study_options *o,

@@ -2,7 +2,9 @@
 /* What a study has in a store and what it lacks. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "scenario.h"
 #include "study/study_internal.h"
 
 static int by_hash(const void *a, const void *b)
@@ -226,4 +228,68 @@ int study_estimate(const struct study *st, struct store *store, const int64_t *m
     free(t.point);
     free(t.index.list);
     return failed;
+}
+
+#define TRIALS   24
+#define TRIAL_NS (100 * NS_MS)
+#define TRIALS_S 2
+
+static double seconds_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* Wall seconds per simulated ns of a point's beginning, -1 when it cannot be had. */
+static double try_point(const struct study *st, size_t point, study_run_fn *run)
+{
+    const struct scenario *s = study_scenario(st, point);
+    struct run_values *v = NULL;
+    struct scenario part;
+    char error[256];
+    double begin, rate = -1;
+
+    if (!s)
+        return -1;
+    part = *s; /* borrows everything */
+    part.duration = s->duration < TRIAL_NS ? s->duration : TRIAL_NS;
+    part.warmup = s->warmup < part.duration / 2 ? s->warmup : part.duration / 2;
+    begin = seconds_now();
+    if (run(&part, st->point[point].seed, 0, &v, error, sizeof(error)) == 0)
+        rate = (seconds_now() - begin) / (double)part.duration;
+    run_values_free(v);
+    study_give_back(st, point, s);
+    return rate;
+}
+
+void study_try(const struct study *st, const int64_t *missing, study_run_fn *run,
+               struct study_estimate *e)
+{
+    double rates = 0, simulated = 0;
+    const double begin = seconds_now();
+    size_t n = 0, seen = 0;
+
+    *e = (struct study_estimate){0};
+    for (size_t i = 0; i < st->npoints; i++) {
+        n += missing[i] > 0;
+        simulated += (double)missing[i] * (double)st->point[i].duration;
+    }
+    /* Evenly over the points that have something to do. */
+    for (size_t i = 0; i < st->npoints && seconds_now() - begin < TRIALS_S; i++) {
+        const bool wanted = missing[i] > 0 && (seen * TRIALS) / n != ((seen + 1) * TRIALS) / n;
+        const double rate = wanted ? try_point(st, i, run) : -1;
+
+        seen += missing[i] > 0;
+        if (rate < 0)
+            continue;
+        rates += rate;
+        e->runs++;
+        e->points++;
+    }
+    if (e->runs == 0)
+        return;
+    e->trial = TRIAL_NS;
+    e->seconds = simulated * rates / (double)e->runs;
 }

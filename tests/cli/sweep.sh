@@ -56,7 +56,7 @@ ok "the example of the page is a sweep"
 sweep 0 first --dry-run -o first.db
 [ "$(grep -c '^[0-9]  ' out)" -eq 5 ] || fail "the plan has not 5 points: $(cat out)"
 says out '^5 points, 15 runs, 0 of them in first.db, 15 missing$'
-says out '^estimated time: unknown, as first.db has no run of these points$'
+says out '^estimated time: 0:0[0-9] with 1 worker, from trials of at most [0-9]* ms at 5 of the points$'
 [ ! -e first.db ] || fail "a dry run makes a store"
 sweep 0 first --replications 1 -j 2 -o first.db --quiet
 [ ! -s out ] && [ ! -s err ] || fail "--quiet is not quiet: $(cat out err)"

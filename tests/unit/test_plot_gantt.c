@@ -68,7 +68,7 @@ Test(plot_gantt, pictures_in_every_format)
     expect_text(file, "held idle", true);
     expect_text(file, "idle spin", false); /* there is none */
     expect_text(file, "time from 1 s on (us)", true);
-    expect_text(file, "\"seeds\":[\"7\"],\"scenarios\":[\"abc\"]", true);
+    expect_text(file, "\"seeds\":[\"7\"],\"scenario\":\"abc\"", true);
     expect_text(file, "\"from_ns\":[\"1000000000\"]", true);
     expect_text(file, "2 spans below 6 ns not drawn", true);
     /* The same bytes again. */

@@ -7,7 +7,6 @@
 
 #include "commands.h"
 #include "conf/costs.h"
-#include "find.h"
 #include "guest/guest_conf.h"
 #include "list.h"
 #include "load.h"
@@ -61,27 +60,17 @@ static void list_policies(void)
     params_list(guest_params, "      ", stdout);
 }
 
-static void list_found(enum find_kind kind)
+static void put_found(void *arg, const char *name, const char *summary)
 {
-    size_t n;
-    char **name = find_names(kind, ".", &n);
+    (void)arg;
+    printf("%-22s %s\n", name, summary);
+}
 
-    for (size_t i = 0; i < n; i++) {
-        char *path = find_file(kind, ".", name[i]);
-        struct conf_errors e = {0};
-        struct conf_tree *t = path ? conf_read_file(path, &e) : NULL;
-        const struct conf_node *s = t ? conf_get(conf_root(t), "summary") : NULL;
-
-        printf("%-22s %s\n", name[i], s && s->text ? s->text : "");
-        conf_free(t);
-        conf_errors_free(&e);
-        free(path);
-    }
-    find_names_free(name, n);
-    if (kind == FIND_MACHINE) {
-        puts("\ncosts of a machine (key costs)");
-        params_list(costs_params, "      ", stdout);
-    }
+static void list_machines(void)
+{
+    list_found(FIND_MACHINE, put_found, NULL);
+    puts("\ncosts of a machine (key costs)");
+    params_list(costs_params, "      ", stdout);
 }
 
 static void list_programs(void)
@@ -103,10 +92,10 @@ static void list_table(enum list_kind kind)
         list_policies();
         break;
     case LIST_WORKLOADS:
-        list_found(FIND_WORKLOAD);
+        list_found(FIND_WORKLOAD, put_found, NULL);
         break;
     case LIST_MACHINES:
-        list_found(FIND_MACHINE);
+        list_machines();
         break;
     case LIST_METRICS:
         metrics_list(stdout);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "conf/conf.h"
+#include "parts.h"
 #include "plot_command.h"
 #include "study/commands.h"
 #include "study/course.h"
@@ -86,26 +87,20 @@ static bool read_figure(struct plot_command *c)
 
 static bool read_metric(struct plot_command *c)
 {
-    const char *names[2 * METRIC_COUNT];
-    const char *near, *list, *unknown = NULL;
-    size_t n = 0, len = 0;
-    char name[64];
+    const char *list, *unknown = NULL;
+    size_t len = 0;
+    char *name, *text;
 
     c->request.metric = list = option_text(&c->opt, "metric", NULL);
     while (list && plot_metric_next(&list, &unknown, &len))
         continue;
     if (!list || !unknown)
         return true;
-    snprintf(name, sizeof(name), "%.*s", (int)len, unknown);
-    for (int m = 0; m < METRIC_COUNT; m++) {
-        names[n++] = metrics[m].key;
-        if (metrics[m].alias)
-            names[n++] = metrics[m].alias;
-    }
-    near = conf_nearest(name, names, n);
-    options_error(&c->opt, "unknown metric '%s'%s%s%s", name,
-                  near ? "; did you mean '" : "; 'tandem list metrics' names them",
-                  near ? near : "", near ? "'?" : "");
+    name = parts_format("%.*s", (int)len, unknown);
+    text = parts_unknown_metric(name);
+    options_error(&c->opt, "%s", text);
+    free(text);
+    free(name);
     return false;
 }
 

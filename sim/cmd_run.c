@@ -9,6 +9,7 @@
 #include "load.h"
 #include "record.h"
 #include "run.h"
+#include "study/input.h"
 #include "study/options.h"
 #include "study/outfile.h"
 #include "study/pool.h"
@@ -55,22 +56,6 @@ struct job {
     int64_t n;
     struct run_values **runs;
 };
-
-static struct scenario *load(const struct options *o)
-{
-    struct conf_errors errors = {0};
-    struct scenario *s;
-    size_t n;
-    const char **set = option_all(o, "set", &n);
-
-    if (!set)
-        return NULL;
-    s = scenario_load(o->operand[0], set, n, &errors);
-    conf_errors_print(&errors, stderr);
-    conf_errors_free(&errors);
-    free(set);
-    return s;
-}
 
 static void tell(void *arg, int64_t replication, int64_t wall_ms, const struct run_values *v)
 {
@@ -218,7 +203,7 @@ static int run_scenario(const struct options *o, int format, int64_t workers)
         return STATUS_USAGE;
     if (!options_readable(o->operand[0]))
         return STATUS_IO;
-    s = load(o);
+    s = input_scenario(o, o->operand[0]);
     if (!s)
         return status;
     options_tell(o, "%s: %lld VMs with %lld vCPUs on %s, hash %s", o->operand[0],

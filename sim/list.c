@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "conf/costs.h"
-#include "find.h"
 #include "guest/guest_conf.h"
 #include "obs/result.h"
 #include "registry.h"
@@ -71,7 +70,8 @@ static void policies(struct rows *r)
     put_params(r, "guest", NULL, "vms.NAME.guest", guest_params);
 }
 
-static void found(struct rows *r, enum find_kind kind, const char *what)
+void list_found(enum find_kind kind, void (*each)(void *arg, const char *name, const char *summary),
+                void *arg)
 {
     size_t n;
     char **name = find_names(kind, ".", &n);
@@ -82,12 +82,22 @@ static void found(struct rows *r, enum find_kind kind, const char *what)
         struct conf_tree *t = path ? conf_read_file(path, &e) : NULL;
         const struct conf_node *s = t ? conf_get(conf_root(t), "summary") : NULL;
 
-        put_thing(r, what, name[i], NULL, s ? s->text : NULL);
+        each(arg, name[i], s && s->text ? s->text : "");
         conf_free(t);
         conf_errors_free(&e);
         free(path);
     }
     find_names_free(name, n);
+}
+
+static void put_workload(void *rows, const char *name, const char *summary)
+{
+    put_thing(rows, "workload", name, NULL, summary);
+}
+
+static void put_machine(void *rows, const char *name, const char *summary)
+{
+    put_thing(rows, "machine", name, NULL, summary);
 }
 
 static void list_metric_rows(struct rows *r)
@@ -128,10 +138,10 @@ void list_rows(enum list_kind kind, FILE *out, bool as_json)
         policies(&r);
         break;
     case LIST_WORKLOADS:
-        found(&r, FIND_WORKLOAD, "workload");
+        list_found(FIND_WORKLOAD, put_workload, &r);
         break;
     case LIST_MACHINES:
-        found(&r, FIND_MACHINE, "machine");
+        list_found(FIND_MACHINE, put_machine, &r);
         put_params(&r, "costs", NULL, "costs", costs_params);
         break;
     case LIST_METRICS:

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "find.h"
+
 /* In the order in which `tandem list` names them. */
 enum list_kind {
     LIST_POLICIES,
@@ -22,6 +24,9 @@ struct list_operation {
 };
 extern const struct list_operation list_operations[];
 
+/* Files of a kind that are found, with the summary that they have, "" without one. */
+void list_found(enum find_kind kind, void (*each)(void *arg, const char *name, const char *summary),
+                void *arg);
 /* CSV or JSON. Parameters have rows of their own, behind what they belong to. */
 void list_rows(enum list_kind kind, FILE *out, bool as_json);
 

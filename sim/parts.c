@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "obs/result.h"
+
 #include "engine/check.h"
 
 void *parts_alloc(size_t n, size_t size)
@@ -50,6 +52,21 @@ void *parts_grow(void *list, size_t n, size_t size)
 
     CHECK(p, "out of memory");
     return p;
+}
+
+char *parts_unknown_metric(const char *name)
+{
+    const char *names[2 * METRIC_COUNT], *near;
+    size_t n = 0;
+
+    for (int m = 0; m < METRIC_COUNT; m++) {
+        names[n++] = metrics[m].key;
+        if (metrics[m].alias)
+            names[n++] = metrics[m].alias;
+    }
+    near = conf_nearest(name, names, n);
+    return near ? parts_format("unknown metric '%s'; did you mean '%s'?", name, near)
+                : parts_format("unknown metric '%s'; 'tandem list metrics' names them", name);
 }
 
 void parts_unknown(struct conf_errors *e, const struct conf_node *at, const char *what,

@@ -19,6 +19,8 @@ void *parts_grow(void *list, size_t n, size_t size);
 /* "unknown <what> 'x'; did you mean 'y'?", or all names when none is near. */
 void parts_unknown(struct conf_errors *e, const struct conf_node *at, const char *what,
                    const char *name, const char *const *names, size_t n);
+/* "unknown metric 'x'; did you mean 'y'?", or where the list is; malloc'ed. */
+char *parts_unknown_metric(const char *name);
 /* Reads the rows of a table from `map` (which may be NULL), which may also hold the keys `others`.
  */
 bool parts_read_rows(const struct param *table, void *dst, const struct conf_node *map,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "load.h"
+#include "parts.h"
 #include "run.h"
 #include "study/baseline.h"
 #include "study/figure.h"
@@ -31,7 +32,7 @@ bool input_is_scenario(const char *path)
     return ends_in(path, ".yaml") || ends_in(path, ".yml");
 }
 
-static struct scenario *read_scenario(const struct options *o, const char *path)
+struct scenario *input_scenario(const struct options *o, const char *path)
 {
     struct conf_errors errors = {0};
     struct scenario *s;
@@ -79,7 +80,7 @@ static int add_runs(const struct options *o, struct dataset *d, const char *path
 static int run_scenario(const struct options *o, struct dataset *d, const char *path,
                         const struct input_rules *rules)
 {
-    struct scenario *s = read_scenario(o, path);
+    struct scenario *s = input_scenario(o, path);
     char who[64];
     struct repeat r = {.scenario = s,
                        .workers = (int)rules->jobs,
@@ -138,29 +139,13 @@ static const struct metric **all_metrics(size_t *n)
     return list;
 }
 
-static void unknown_metric(const struct options *o, const char *name)
-{
-    const char *names[2 * METRIC_COUNT], *near;
-    size_t n = 0;
-
-    for (int m = 0; m < METRIC_COUNT; m++) {
-        names[n++] = metrics[m].key;
-        if (metrics[m].alias)
-            names[n++] = metrics[m].alias;
-    }
-    near = conf_nearest(name, names, n);
-    options_error(o, "unknown metric '%s'%s%s%s", name,
-                  near ? "; did you mean '" : "; 'tandem list metrics' names them",
-                  near ? near : "", near ? "'?" : "");
-}
-
 const struct metric **input_metrics(const struct options *o, size_t *n, bool *failed)
 {
     const char *text = option_text(o, "metrics", NULL), *unknown = NULL;
     const struct metric **list;
     const struct metric *m;
     size_t len = 0;
-    char name[64];
+    char *name, *message;
 
     *n = 0;
     *failed = false;
@@ -173,8 +158,11 @@ const struct metric **input_metrics(const struct options *o, size_t *n, bool *fa
         list[(*n)++] = m;
     if (list && !unknown && *n > 0)
         return list;
-    snprintf(name, sizeof(name), "%.*s", unknown ? (int)len : 0, unknown ? unknown : "");
-    unknown_metric(o, name);
+    name = parts_format("%.*s", unknown ? (int)len : 0, unknown ? unknown : "");
+    message = parts_unknown_metric(name);
+    options_error(o, "%s", message);
+    free(message);
+    free(name);
     free(list);
     *failed = true;
     return NULL;

@@ -21,6 +21,8 @@ struct input_rules {
 
 /* The options above; false after a message. What is not given is left alone. */
 bool input_rules_read(const struct options *o, struct input_rules *r);
+/* The scenario of a file with what --set changes; NULL after messages. */
+struct scenario *input_scenario(const struct options *o, const char *path);
 /* Is it the name of a scenario's file? */
 bool input_is_scenario(const char *path);
 /* 0, or the exit status after a message. *baseline, if asked for, tells whether it was one. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "parts.h"
 #include "scenario.h"
 #include "study/sweep_internal.h"
 
@@ -75,22 +76,15 @@ static void read_base(struct sweep *s, const struct conf_node *root, struct conf
 
 const struct metric *sweep_read_metric(const struct conf_node *n, struct conf_errors *e)
 {
-    const char *names[2 * METRIC_COUNT];
-    size_t known = 0;
     const char *name = conf_str(n, e);
     const struct metric *m = name ? metric_find(name) : NULL;
-    const char *near;
+    char *text;
 
-    for (size_t i = 0; i < METRIC_COUNT; i++) {
-        names[known++] = metrics[i].key;
-        if (metrics[i].alias)
-            names[known++] = metrics[i].alias;
+    if (name && !m) {
+        text = parts_unknown_metric(name);
+        conf_error(e, n, "%s", text);
+        free(text);
     }
-    near = name && !m ? conf_nearest(name, names, known) : NULL;
-    if (name && !m)
-        conf_error(e, n, "unknown metric '%s'%s%s%s", name,
-                   near ? "; did you mean '" : "; 'tandem list metrics' shows them",
-                   near ? near : "", near ? "'?" : "");
     return m;
 }
 

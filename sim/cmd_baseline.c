@@ -43,13 +43,20 @@ static int write_points(const struct options *o, const struct dataset *d,
 {
     const char *name = o->operand[0];
     struct outfile out;
+    size_t runs = 0;
 
     if (d->n == 0)
         return options_error(o, "%s has no finished run", o->operand[1]);
     errno = 0;
     if (outfile_open(&out, name) != 0)
         return io_error(o, name);
-    return outfile_close(&out, baseline_write(out.file, d, chosen, n)) != 0 ? io_error(o, name) : 0;
+    if (outfile_close(&out, baseline_write(out.file, d, chosen, n)) != 0)
+        return io_error(o, name);
+    for (size_t i = 0; i < d->n; i++)
+        runs += d->point[i].nruns;
+    if (!option_flag(o, "quiet"))
+        printf("%s: %zu point%s, %zu runs\n", name, d->n, d->n == 1 ? "" : "s", runs);
+    return fflush(stdout) == 0 ? 0 : STATUS_IO;
 }
 
 static int write_baseline(const struct options *o)

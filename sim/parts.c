@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "obs/result.h"
-
 #include "engine/check.h"
+#include "obs/result.h"
 
 void *parts_alloc(size_t n, size_t size)
 {

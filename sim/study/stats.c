@@ -11,6 +11,7 @@
 #include "engine/rng.h"
 
 #define LEAST_FOR_RESAMPLES 10
+#define STATS_POWER         0.8
 #define RESAMPLE_SEED       UINT64_C(0x7461696c)
 
 /* Probabilities are rounded to 2^-40: the last bits may depend on which variant of log and exp the C
@@ -283,19 +284,21 @@ void stats_holm(double *p, size_t n)
     free(list);
 }
 
-size_t stats_needed(const struct stats_diff *d, double confidence, double half, size_t most)
+size_t stats_needed(const struct stats_diff *d, double confidence, double distance, size_t most)
 {
     double sd;
     size_t lo = 2, hi = most;
 
-    if (!has_interval(d) || !(half > 0) || !(d->se > 0))
+    if (!has_interval(d) || !(distance > 0) || !(d->se > 0))
         return 0;
     sd = d->se * sqrt((double)d->n);
     while (lo < hi) {
         const size_t n = (lo + hi) / 2;
         const double df = d->df * ((double)n - 1) / ((double)d->n - 1);
 
-        if (quantile_t(0.5 + confidence / 2, df) * sd / sqrt((double)n) <= half)
+        const double t = quantile_t(0.5 + confidence / 2, df) + quantile_t(STATS_POWER, df);
+
+        if (t * sd / sqrt((double)n) <= distance)
             hi = n;
         else
             lo = n + 1;

@@ -55,8 +55,9 @@ double stats_p_within(const struct stats_diff *d, double bound);
  * would reject it. Values above 1 become 1. */
 void stats_holm(double *p, size_t n);
 
-/* How many values or pairs are needed for a half-width of `half` at this confidence, from what n of
- * them showed; 0 when that cannot be told, at most `most`. */
-size_t stats_needed(const struct stats_diff *d, double confidence, double half, size_t most);
+/* How many values or pairs are needed so that a test at this (two-sided) confidence sees a true
+ * difference of `distance` in four of five samples, from the spread that n of them showed: the least
+ * with (t(confidence) + t(0.8)) sd / sqrt(n) <= distance. 0 when that cannot be told, at most `most`. */
+size_t stats_needed(const struct stats_diff *d, double confidence, double distance, size_t most);
 
 #endif

@@ -130,15 +130,15 @@ Test(stats, holm)
     near(none[0], 0.5, 0, "one test");
 }
 
-/* 95 % half-width of n values with standard deviation 1: at n = 64, 1.9983 / 8; with 2.776 / sqrt(5) =
- * 1.2415 five are enough for 1.25 and not for 1.24. */
+/* Values with standard deviation 1 at 95 %, from printed quantiles: with 9 degrees of freedom t(0.975) =
+ * 2.262 and t(0.8) = 0.883, so ten see 3.145 / sqrt(10) = 0.9946; with 63, 1.998 + 0.847, so 64 see 0.3557. */
 Test(stats, needed)
 {
     const struct stats_diff d = {.mean = 0, .se = 0.25, .df = 15, .n = 16};
 
-    cr_expect_eq(stats_needed(&d, 0.95, 1.25, 1000), 5u);
-    cr_expect_eq(stats_needed(&d, 0.95, 1.24, 1000), 6u);
-    cr_expect_eq(stats_needed(&d, 0.95, 1.9984 / 8, 1000), 64u);
+    cr_expect_eq(stats_needed(&d, 0.95, 0.996, 1000), 10u);
+    cr_expect_eq(stats_needed(&d, 0.95, 0.994, 1000), 11u);
+    cr_expect_eq(stats_needed(&d, 0.95, 0.3559, 1000), 64u);
     cr_expect_eq(stats_needed(&d, 0.95, 1e-9, 1000), 1000u);
     cr_expect_eq(stats_needed(&d, 0.95, 0, 1000), 0u);
 }

@@ -45,8 +45,6 @@ static int write_points(const struct options *o, const struct dataset *d,
     struct outfile out;
     size_t runs = 0;
 
-    if (d->n == 0)
-        return options_error(o, "%s has no finished run", o->operand[1]);
     errno = 0;
     if (outfile_open(&out, name) != 0)
         return io_error(o, name);

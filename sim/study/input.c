@@ -105,6 +105,18 @@ static int run_scenario(const struct options *o, struct dataset *d, const char *
     return status;
 }
 
+/* Something to compare: points with runs of known scenarios. */
+static int has_runs(const struct options *o, const struct dataset *d, const char *path)
+{
+    if (d->n == 0)
+        return options_error(o, "%s: no finished run", path);
+    for (size_t i = 0; i < d->n; i++)
+        if (d->point[i].nruns == 0 || !*d->point[i].hash)
+            return options_error(o, "%s: damaged: a point without %s", path,
+                                 d->point[i].nruns ? "a hash" : "runs");
+    return 0;
+}
+
 int input_add(const struct options *o, struct dataset *d, const char *path,
               const struct input_rules *r, bool *baseline)
 {
@@ -125,7 +137,7 @@ int input_add(const struct options *o, struct dataset *d, const char *path,
         is = dataset_add(d, path, &err);
     }
     if (is == 0)
-        return 0;
+        return has_runs(o, d, path);
     options_error(o, "%s", err.text);
     return err.status;
 }

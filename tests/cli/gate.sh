@@ -92,6 +92,8 @@ echo '{"schema": "tandem.baseline/1", "points": []}' > baseline.json
 refused "an empty baseline" "damaged: a baseline without points"
 echo '{' > baseline.json
 refused "no JSON" "baseline.json: neither a result store nor a result file"
+echo '{"schema": "tandem.result/1"}' > baseline.json
+refused "a result of nothing" "baseline.json: damaged: a point without runs"
 rm baseline.json
 refused "no baseline" "baseline.json: there is no such base; 'tandem baseline write baseline.json gate.yaml' makes one"
 ok "bases that do not fit are refused, each with its own message"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Matching points and judging metrics. See compare.h. */
-#include "study/compare.h"
+#include "study/compare_internal.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -47,143 +47,6 @@ static void tell(char ***list, size_t *n, const char *fmt, ...)
     va_end(ap);
     *list = parts_grow(*list, *n, sizeof(**list));
     (*list)[(*n)++] = parts_copy(text);
-}
-
-/* ---- points ---- */
-
-static char *label_of(const struct data_point *p)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    const cJSON *item;
-    const char *between = "";
-
-    if (!out)
-        return parts_copy("");
-    cJSON_ArrayForEach(item, p->labels)
-    {
-        fprintf(out, "%s%s=%s", between, item->string,
-                cJSON_IsString(item) ? item->valuestring : "?");
-        between = ", ";
-    }
-    fclose(out);
-    return text;
-}
-
-/* The points of a dataset by label. */
-struct labelled {
-    char *label;
-    const struct data_point *point;
-};
-
-static int by_label(const void *a, const void *b)
-{
-    const struct labelled *x = a, *y = b;
-
-    return strcmp(x->label, y->label);
-}
-
-static struct labelled *labelled_points(const struct dataset *d)
-{
-    struct labelled *list = parts_alloc(d->n + 1, sizeof(*list));
-
-    for (size_t i = 0; i < d->n; i++)
-        list[i] = (struct labelled){label_of(&d->point[i]), &d->point[i]};
-    qsort(list, d->n, sizeof(*list), by_label);
-    return list;
-}
-
-static void labelled_free(struct labelled *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        free(list[i].label);
-    free(list);
-}
-
-static const struct data_point *find_label(const struct labelled *list, size_t n, char *label)
-{
-    const struct labelled wanted = {.label = label};
-    const struct labelled *found = bsearch(&wanted, list, n, sizeof(*list), by_label);
-
-    return found ? found->point : NULL;
-}
-
-static void add_point(struct compare *c, const char *label, const struct data_point *base,
-                      const struct data_point *new)
-{
-    c->point = parts_grow(c->point, c->npoints, sizeof(*c->point));
-    c->point[c->npoints++] =
-        (struct compare_point){.label = parts_copy(label), .base = base, .new = new};
-}
-
-/* A point that a side has more than once, or NULL. */
-static const char *twice(const struct labelled *list, size_t n)
-{
-    for (size_t i = 1; i < n; i++)
-        if (strcmp(list[i - 1].label, list[i].label) == 0)
-            return list[i].label;
-    return NULL;
-}
-
-static int refuse(struct compare *c, const char *name, const char *label, struct store_error *err)
-{
-    err->status = 2;
-    if (label)
-        snprintf(err->text, sizeof(err->text),
-                 "%s: the point (%.200s) is there more than once: by several versions of the "
-                 "program, loaded policies or sweeps",
-                 name, label);
-    else
-        snprintf(err->text, sizeof(err->text), "%s and %s have no point in common", c->base_name,
-                 c->new_name);
-    return -1;
-}
-
-/* The base's points in its own order, then those that only the new side has. */
-static size_t join(struct compare *c, const struct dataset *base, const struct labelled *bases,
-                   const struct dataset *new, const struct labelled *news)
-{
-    size_t matched = 0;
-
-    for (size_t i = 0; i < base->n; i++) {
-        char *label = label_of(&base->point[i]);
-
-        add_point(c, label, &base->point[i], find_label(news, new->n, label));
-        matched += c->point[c->npoints - 1].new != NULL;
-        free(label);
-    }
-    for (size_t i = 0; i < new->n; i++) {
-        char *label = label_of(&new->point[i]);
-
-        if (!find_label(bases, base->n, label))
-            add_point(c, label, NULL, &new->point[i]);
-        free(label);
-    }
-    return matched;
-}
-
-static int match_points(struct compare *c, const struct dataset *base, const struct dataset *new,
-                        struct store_error *err)
-{
-    struct labelled *bases, *news;
-    int failed = 0;
-
-    if (base->n == 1 && new->n == 1) {
-        add_point(c, "", &base->point[0], &new->point[0]);
-        return 0;
-    }
-    bases = labelled_points(base);
-    news = labelled_points(new);
-    if (twice(bases, base->n))
-        failed = refuse(c, c->base_name, twice(bases, base->n), err);
-    else if (twice(news, new->n))
-        failed = refuse(c, c->new_name, twice(news, new->n), err);
-    else if (join(c, base, bases, new, news) == 0)
-        failed = refuse(c, NULL, NULL, err);
-    labelled_free(bases, base->n);
-    labelled_free(news, new->n);
-    return failed;
 }
 
 static const struct data_run *partner(const struct data_point *p, const struct data_run *r)
@@ -441,12 +304,12 @@ static void add_row(struct compare *c, size_t at, const struct metric *m)
     free(v.new);
 }
 
-static void add_missing(struct compare *c, size_t at)
+static void add_whole(struct compare *c, size_t at, const char *note)
 {
     c->row = parts_grow(c->row, c->nrows, sizeof(*c->row));
     c->row[c->nrows++] = (struct compare_row){.point = at,
                                               .verdict = VERDICT_WORSE,
-                                              .note = "it has no runs of this point",
+                                              .note = note,
                                               .base = NAN,
                                               .new = NAN,
                                               .effect = NAN,
@@ -456,15 +319,38 @@ static void add_missing(struct compare *c, size_t at)
                                               .p_within = NAN};
 }
 
-static void add_rows(struct compare *c)
+/* Runs of the point that a store has as failed only. */
+static bool has_failures(const struct dataset *d, const struct data_point *p)
+{
+    for (size_t i = 0; i < d->nfailures; i++)
+        if (strcmp(d->failure[i].hash, p->hash) == 0 &&
+            strcmp(d->failure[i].policy, p->policy) == 0 &&
+            strcmp(d->failure[i].version, p->version) == 0)
+            return true;
+    return false;
+}
+
+static void look_at_runs(struct compare *c, size_t at, const struct dataset *new)
+{
+    const struct compare_point *p = &c->point[at];
+
+    if (has_failures(new, p->new))
+        add_whole(c, at, "some of its runs failed");
+    if (p->new->nruns < p->base->nruns)
+        tell(&c->note, &c->nnotes, "%s%s%zu runs in %s, %zu in %s", p->label, *p->label ? ": " : "",
+             p->base->nruns, c->base_name, p->new->nruns, c->new_name);
+}
+
+static void add_rows(struct compare *c, const struct dataset *new)
 {
     for (size_t i = 0; i < c->npoints; i++) {
         if (!c->point[i].new) {
-            add_missing(c, i);
+            add_whole(c, i, "it has no runs of this point");
         } else if (!c->point[i].base) {
             tell(&c->note, &c->nnotes, "only %s has the point (%s)", c->new_name,
                  c->point[i].label);
         } else {
+            look_at_runs(c, i, new);
             for (size_t k = 0; k < c->rules.nmetrics; k++)
                 add_row(c, i, c->rules.metrics[k]);
         }
@@ -571,14 +457,14 @@ int compare_make(struct compare *c, const struct dataset *base, const struct dat
     const struct metric **own = NULL;
 
     *c = (struct compare){.rules = *rules, .base_name = base_name, .new_name = new_name};
-    if (match_points(c, base, new, err) != 0) {
+    if (compare_match(c, base, new, err) != 0) {
         compare_free(c);
         return -1;
     }
     if (!c->rules.metrics)
         c->rules.metrics = own = compare_default_metrics(&c->rules.nmetrics);
     look_at_origins(c);
-    add_rows(c);
+    add_rows(c, new);
     correct(c);
     for (size_t i = 0; i < c->nrows; i++)
         if (c->row[i].metric && !c->row[i].equal)

@@ -158,7 +158,9 @@ Test(compare, identical)
     more.values = new_values;
     compare_fakes(&p, &base, &more, (struct compare_rules){0});
     cr_expect_eq(p.c.verdict, VERDICT_WORSE, "the same events measured otherwise");
-    cr_expect(p.c.nnotes == 1 && strstr(p.c.note[0], "how something is measured"));
+    cr_assert_eq(p.c.nnotes, 2u);
+    cr_expect(strstr(p.c.note[0], "how something is measured"));
+    cr_expect_str_eq(p.c.note[1], "12 runs in BASE, 9 in NEW");
     release(&p);
 }
 
@@ -187,6 +189,32 @@ Test(compare, one_replication)
     compare_fakes(&p, &a, &b, (struct compare_rules){0});
     expect(&p.c, "throughput_per_s", VERDICT_UNDECIDED);
     cr_expect(strstr(row_of(&p.c, "throughput_per_s")->note, "one replication"));
+    release(&p);
+}
+
+/* A run that failed is no run that is as good as the others. */
+Test(compare, failed_runs)
+{
+    struct pair p = {0};
+    const struct compare_rules rules = {.margin = 0.02, .confidence = 0.95};
+    struct store_error err;
+
+    add(&p.base, &base);
+    add(&p.new, &base);
+    p.new.failure = calloc(1, sizeof(*p.new.failure));
+    p.new.nfailures = 1;
+    *p.new.failure = (struct data_failure){.hash = strdup(p.new.point[0].hash),
+                                           .version = strdup(p.new.point[0].version),
+                                           .policy = strdup(p.new.point[0].policy),
+                                           .labels = cJSON_CreateObject()};
+    cr_assert(compare_make(&p.c, &p.base, &p.new, "BASE", "NEW", &rules, &err) == 0);
+    cr_expect_eq(p.c.verdict, VERDICT_WORSE);
+    cr_expect(p.c.failed);
+    cr_expect(p.c.row[0].metric == NULL);
+    char *words = compare_words(&p.c, &p.c.row[0]);
+
+    cr_expect_str_eq(words, "worse: some of its runs failed");
+    free(words);
     release(&p);
 }
 

@@ -15,8 +15,8 @@ TestSuite(picture, .init = fake_dir_make, .fini = fake_dir_remove, .timeout = 12
 /* Texts that gnuplot, LaTeX, a shell or XML would like to read as something else. */
 static const char *const names[] = {"vm_0", "a_b^c{d}", "5% it's \"x\" `>PWNED`",
                                     "[1] {2} & <b> $x$",
-                                    "--\\n # ~ gr\xc3\xb6\xc3\x9f"
-                                    "e"};
+                                    ("--\\n # ~ gr\xc3\xb6\xc3\x9f"
+                                     "e")};
 #define NNAMES 5
 /* As LaTeX reads them. */
 static const char *const tex[NNAMES] = {
@@ -104,8 +104,8 @@ Test(picture, texts_are_literal_in_svg_and_pdf)
 {
     static const char *const svg[NNAMES] = {">vm_0<", ">a_b^c{d}<", ">5% it's \"x\" `>PWNED`<",
                                             ">[1] {2} &amp; &lt;b> $x$<",
-                                            ">--\\n # ~ gr\xc3\xb6\xc3\x9f"
-                                            "e<"};
+                                            (">--\\n # ~ gr\xc3\xb6\xc3\x9f"
+                                             "e<")};
     char store[160], pdf[160];
     char *text;
 

@@ -197,6 +197,15 @@ static size_t take_side(double *to, const struct data_point *p, int m)
     return n;
 }
 
+static size_t values_of(const struct data_point *p, int m)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->nruns; i++)
+        n += !isnan(p->run[i].value[m]);
+    return n;
+}
+
 static struct columns columns_of(const struct compare_point *p, int m)
 {
     const size_t least = p->base->nruns < p->new->nruns ? p->base->nruns : p->new->nruns;
@@ -287,6 +296,8 @@ static void add_row(struct compare *c, size_t at, const struct metric *m)
                             .p_within = NAN};
 
     r.relative = r.base != 0;
+    r.lost = values_of(p->base, (int)(m - metrics)) == p->base->nruns &&
+             values_of(p->new, (int)(m - metrics)) < p->new->nruns;
     r.equal = p->identical || all_equal(&v);
     if (v.nbase > 0 && v.nnew > 0) {
         if (r.equal) {
@@ -359,7 +370,7 @@ static void add_rows(struct compare *c, const struct dataset *new)
 
 static bool is_test(const struct compare_row *r)
 {
-    return r->metric && !r->equal && !isnan(r->p_differs);
+    return r->metric && !r->equal && !r->lost && !isnan(r->p_differs);
 }
 
 /* Each family of tests by itself: what is said to differ, and what is said to be the same. */
@@ -385,12 +396,12 @@ static void correct(struct compare *c)
     free(p);
 }
 
-/* A row of one side only. */
+/* A row of which a side has no value, or lost some. */
 static void judge_one_sided(struct compare_row *r)
 {
-    if (r->nnew == 0) {
+    if (r->nnew == 0 || r->lost) {
         r->verdict = r->metric->better == BETTER_NONE ? VERDICT_CHANGED : VERDICT_WORSE;
-        r->note = "it has no value any more";
+        r->note = r->nnew == 0 ? "it has no value any more" : "some runs have no value any more";
     } else {
         r->verdict = VERDICT_CHANGED;
         r->note = "it had no value before";
@@ -420,7 +431,7 @@ static void judge(const struct compare *c, struct compare_row *r)
     const double alpha = 1 - c->rules.confidence;
     const bool beyond = !r->relative || fabs(r->effect) > c->rules.margin;
 
-    if (r->nbase == 0 || r->nnew == 0) {
+    if (r->nbase == 0 || r->nnew == 0 || r->lost) {
         judge_one_sided(r);
     } else if (r->p_within <= alpha) {
         r->verdict = VERDICT_SAME;
@@ -467,7 +478,7 @@ int compare_make(struct compare *c, const struct dataset *base, const struct dat
     add_rows(c, new);
     correct(c);
     for (size_t i = 0; i < c->nrows; i++)
-        if (c->row[i].metric && !c->row[i].equal)
+        if (c->row[i].metric && (!c->row[i].equal || c->row[i].lost))
             judge(c, &c->row[i]);
     sum_up(c);
     free(own);

@@ -50,6 +50,7 @@ struct compare_row {
     const struct metric *metric; /* NULL: the point as a whole */
     enum verdict verdict;
     bool paired, tail;
+    bool lost;  /* every run of the base has a value, and not every new one */
     bool equal; /* all values are the same on both sides */
     int nbase, nnew;
     double base, new;         /* means; NAN = no value */

@@ -218,6 +218,28 @@ Test(compare, failed_runs)
     release(&p);
 }
 
+static void some_lost(FILE *out, int i)
+{
+    if (i % 4 != 1)
+        fprintf(out, "\"throughput_per_s\": %g", 1000 + noise(i));
+}
+
+/* Where the base always has a value, a run without one is no missing number but a bad one. */
+Test(compare, lost_values)
+{
+    struct pair p;
+    struct fake b = new;
+
+    b.values = some_lost;
+    compare_fakes(&p, &base, &b, (struct compare_rules){0});
+    expect(&p.c, "throughput_per_s", VERDICT_WORSE);
+    cr_expect_str_eq(row_of(&p.c, "throughput_per_s")->note, "some runs have no value any more");
+    release(&p);
+    compare_fakes(&p, &b, &base, (struct compare_rules){0});
+    expect(&p.c, "throughput_per_s", VERDICT_SAME);
+    release(&p);
+}
+
 static void neutral_before(FILE *out, int i)
 {
     fprintf(out, "\"host_cpu_pool_ratio\": %g", 0.5 + noise(i) / 100);

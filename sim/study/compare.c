@@ -202,7 +202,7 @@ static size_t values_of(const struct data_point *p, int m)
     size_t n = 0;
 
     for (size_t i = 0; i < p->nruns; i++)
-        n += !isnan(p->run[i].value[m]);
+        n += isnan(p->run[i].value[m]) ? 0 : 1;
     return n;
 }
 

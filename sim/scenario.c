@@ -142,6 +142,22 @@ static bool apply_override(struct conf_tree *t, const char *set, struct conf_err
     return ok;
 }
 
+/* A file of another kind would give a fault per key. False after a message. */
+static bool is_scenario(const struct conf_tree *t, struct conf_errors *e)
+{
+    const struct conf_node *root = conf_root(t);
+
+    if (root->kind != CONF_MAP || conf_get(root, "vms"))
+        return true;
+    if (conf_get(root, "base"))
+        conf_error(e, root, "this is a sweep, not a scenario: 'tandem sweep' runs it");
+    else if (conf_get(root, "tasks"))
+        conf_error(e, root, "this is a workload, not a scenario: a VM of a scenario names it");
+    else
+        return true;
+    return false;
+}
+
 struct scenario *scenario_load(const char *file, const char *const *set, size_t nset,
                                struct conf_errors *e)
 {
@@ -149,8 +165,9 @@ struct scenario *scenario_load(const char *file, const char *const *set, size_t 
     struct scenario *s = NULL;
     size_t before = e->n;
 
-    for (size_t i = 0; t && i < nset; i++)
-        apply_override(t, set[i], e);
+    if (t && is_scenario(t, e))
+        for (size_t i = 0; i < nset; i++)
+            apply_override(t, set[i], e);
     if (t && parts_clean(e, before))
         s = scenario_from_tree(t, file, e);
     conf_free(t);

@@ -143,6 +143,10 @@ static void read_all(struct sweep *s, struct conf_errors *e)
                    "replications, until, metrics and seed");
         return;
     }
+    if (!conf_get(root, "base") && conf_get(root, "vms")) {
+        conf_error(e, root, "this is a scenario, not a sweep: 'tandem run' runs it");
+        return;
+    }
     conf_only_keys(root, top_keys, sizeof(top_keys) / sizeof(top_keys[0]), "a sweep", e);
     read_base(s, root, e);
     if (conf_get(root, "replications"))

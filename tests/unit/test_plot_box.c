@@ -50,7 +50,7 @@ static const char *make_store(void)
 
     cr_assert(s && store_begin(s, &err) == 0, "%s", err.text);
     for (int n = 0; n < 6; n++) {
-        char hash[33], rate[8];
+        char hash[33], rate[16];
         cJSON *o = cJSON_CreateObject();
 
         snprintf(rate, sizeof(rate), "%d", n / 2 + 1);

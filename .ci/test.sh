@@ -24,6 +24,7 @@ rm -rf "$reports"
 if [ "$san" = 1 ]; then
     mkdir -p "$reports"
     export ASAN_OPTIONS="log_path=$reports/log:${ASAN_OPTIONS:-}"
+    export LSAN_OPTIONS="exitcode=0:${LSAN_OPTIONS:-}" # leaks are judged by their reports, below
     export UBSAN_OPTIONS="log_path=$reports/log:print_stacktrace=1:${UBSAN_OPTIONS:-}"
 fi
 
@@ -87,9 +88,17 @@ suite=
     esac
 done < "$report"
 
+# Criterion itself loses a few bytes when two of its workers end at once: a leak in which no frame but its own
+# has a part is none of ours.
+is_foreign() { # LOG
+    grep -q 'LeakSanitizer: detected' "$1" &&
+        ! grep -E '^ +#[0-9]+ ' "$1" | grep -qvE 'libsanitizer/|/libcriterion\.'
+}
+
 if [ "$san" = 1 ]; then
     for log in "$reports"/log.*; do
         [ -e "$log" ] || continue
+        is_foreign "$log" && continue
         failed=1
         echo "FAIL sanitizer: $log"
         head -n 30 "$log"

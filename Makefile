@@ -262,7 +262,7 @@ install: $(B)/install/tandem $(B)/install/tandem.pc ## install below PREFIX (def
 	$(Q)install -D -m 644 $(B)/install/_tandem '$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_tandem'
 	$(Q)for file in $(wildcard configs/*.yaml configs/*/*.yaml configs/*/*.csv configs/ci-example/* workloads/*.yaml \
 		plots/*.gp traces/samples/*); do \
-		install -D -m 644 $$file '$(DESTDIR)$(SHARE)'/$$file || exit; done
+		install -D -m $$([ -x $$file ] && echo 755 || echo 644) $$file '$(DESTDIR)$(SHARE)'/$$file || exit; done
 
 clean: ## remove everything that was built
 	rm -rf build build-*

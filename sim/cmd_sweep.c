@@ -13,6 +13,8 @@
 #include "study/progress.h"
 #include "study/summary.h"
 
+static const char *const formats[] = {"table", "json", "csv", NULL};
+
 static const struct option_spec option[] = {
     OPTION("jobs", 'j', "N", "worker processes (default 1)"),
     OPTION("output", 'o', "FILE",
@@ -25,6 +27,9 @@ static const struct option_spec option[] = {
     OPTION("seed", 0, "N", "instead of the seed in the sweep or its base"),
     OPTION("dry-run", 0, NULL,
            "print the points, what is missing and how long it takes; keep nothing"),
+    OPTION_OF("format", 'f', "F",
+              "how the closing table, or with --dry-run the plan, is written (default table)",
+              formats),
     OPTION("quiet", 'q', NULL, "no progress and no table"),
     OPTION_POLICY,
     OPTION_END,
@@ -44,6 +49,7 @@ const struct command_spec command_sweep = {
 
 struct command {
     struct options opt;
+    enum grid_format format;
     struct study_options study;
     struct sweep *sweep;
     struct study *points;
@@ -72,11 +78,16 @@ static bool read_shard(const struct options *o, struct study_options *s)
 static bool read_options(struct command *c)
 {
     int64_t jobs = 1;
+    int format;
 
     if (!option_number(&c->opt, "jobs", 1, POOL_MAX_WORKERS, &jobs) ||
         !option_number(&c->opt, "replications", 1, 1000000, &c->study.replications) ||
         !read_shard(&c->opt, &c->study))
         return false;
+    format = option_choice(&c->opt, "format", GRID_TABLE);
+    if (format < 0)
+        return false;
+    c->format = (enum grid_format)format;
     c->study.workers = (int)jobs;
     c->study.progress = !option_flag(&c->opt, "quiet");
     if (c->opt.noperands == 1)
@@ -207,8 +218,10 @@ static int print_plan(struct command *c, int64_t *missing)
         study_try(c->points, missing, run_replication, &e);
     for (size_t i = 0; i < c->points->npoints; i++)
         points += !c->points->point[i].left_out;
-    if (summary_write_points(stdout, c->sweep, c->points, missing) != 0)
+    if (summary_write_points(stdout, c->sweep, c->points, missing, c->format) != 0)
         return 3;
+    if (c->format != GRID_TABLE)
+        return 0; /* what is said of the whole would be in the way of a program */
     printf("%zu points, %" PRId64 " runs, %" PRId64 " of them in %s, %" PRId64 " missing\n", points,
            n.planned, n.before, c->store_name, n.planned - n.before);
     if (n.most > n.planned)
@@ -295,7 +308,7 @@ static int put_table(struct command *c)
     c->store = NULL;
     if (failed)
         complain(&err, err.status);
-    else if (summary_write(stdout, &t, c->sweep, c->points) != 0) {
+    else if (summary_write(stdout, &t, c->sweep, c->points, c->format) != 0) {
         perror("tandem sweep: cannot write the table");
         failed = -1;
     }

@@ -17,7 +17,7 @@ static void put_csv(struct rows *r, const char *const *text)
 
 void rows_begin(struct rows *r, FILE *out, bool as_json, const char *const *column)
 {
-    *r = (struct rows){.out = out, .as_json = as_json, .column = column};
+    *r = (struct rows){.out = out, .as_json = as_json, .column = column, .numbers = SIZE_MAX};
     if (!as_json) {
         put_csv(r, column);
         return;
@@ -34,7 +34,10 @@ void rows_put(struct rows *r, const char *const *text)
     }
     json_object(&r->json, NULL, true);
     for (size_t i = 0; r->column[i]; i++)
-        json_string(&r->json, r->column[i], text[i]);
+        if (i >= r->numbers)
+            json_raw(&r->json, r->column[i], text[i]);
+        else
+            json_string(&r->json, r->column[i], text[i]);
     json_close(&r->json);
 }
 

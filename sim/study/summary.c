@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "obs/json.h"
 #include "study/summary.h"
 #include "study/text_grid.h"
 
@@ -115,23 +116,38 @@ static void drop_empty(struct lines *l, const struct study *st)
     l->nmetrics = kept;
 }
 
+/* For people as many digits as can be told apart, for programs all of them. */
+static void value_text(double v, int decimals, enum grid_format format, char out[32])
+{
+    if (format == GRID_TABLE)
+        number_text(v, decimals, out);
+    else if (isfinite(v))
+        snprintf(out, 32, "%.17g", v);
+    else
+        out[0] = '\0';
+}
+
 static void fill_line(struct text_grid *g, size_t line, const struct line *x, size_t n,
                       int64_t failed)
 {
-    char count[64];
+    size_t col = g->left;
+    char text[64];
 
-    snprintf(count, sizeof(count), "%zu", x->runs);
-    if (failed > 0)
-        snprintf(count + strlen(count), 32, " (%d failed)", (int)failed);
-    text_grid_set(g, line, g->left, count);
+    snprintf(text, sizeof(text), "%zu", x->runs);
+    if (failed > 0 && g->format == GRID_TABLE)
+        snprintf(text + strlen(text), 32, " (%d failed)", (int)failed);
+    text_grid_set(g, line, col++, text);
+    if (g->format != GRID_TABLE) {
+        snprintf(text, sizeof(text), "%" PRId64, failed);
+        text_grid_set(g, line, col++, text);
+    }
     for (size_t m = 0; m < n; m++) {
         const int decimals = decimals_for(x->sum[m].mean);
-        char text[32];
 
-        number_text(x->sum[m].mean, decimals, text);
-        text_grid_set(g, line, g->left + 1 + 2 * m, text);
-        number_text(x->sum[m].ci95, decimals, text);
-        text_grid_set(g, line, g->left + 2 + 2 * m, text);
+        value_text(x->sum[m].mean, decimals, g->format, text);
+        text_grid_set(g, line, col++, text);
+        value_text(x->sum[m].ci95, decimals, g->format, text);
+        text_grid_set(g, line, col++, text);
     }
 }
 
@@ -144,21 +160,37 @@ static size_t points_there(const struct study *st)
     return n;
 }
 
-static int put_lines(FILE *out, const struct sweep *s, const struct study *st,
-                     const struct lines *l)
+static void put_head(struct text_grid *g, const struct sweep *s, const struct lines *l)
 {
-    struct text_grid g;
-    const size_t n = l->nmetrics;
+    size_t col = s->naxes;
+    char text[96];
 
-    if (!text_grid_new(&g, s->naxes + 1 + 2 * n, points_there(st) + 1, s->naxes))
-        return -1;
     for (size_t i = 0; i < s->naxes; i++)
-        text_grid_set(&g, 0, i, s->axis[i].path);
-    text_grid_set(&g, 0, s->naxes, "n");
-    for (size_t m = 0; m < n; m++) {
-        text_grid_set(&g, 0, s->naxes + 1 + 2 * m, l->metric[m]->key);
-        text_grid_set(&g, 0, s->naxes + 2 + 2 * m, "+-95 %");
+        text_grid_set(g, 0, i, s->axis[i].path);
+    text_grid_set(g, 0, col++, "n");
+    if (g->format != GRID_TABLE)
+        text_grid_set(g, 0, col++, "failed");
+    for (size_t m = 0; m < l->nmetrics; m++) {
+        text_grid_set(g, 0, col++, l->metric[m]->key);
+        snprintf(text, sizeof(text), "%s_ci95", l->metric[m]->key);
+        text_grid_set(g, 0, col++, g->format == GRID_TABLE ? "+-95 %" : text);
     }
+}
+
+static int put_lines(FILE *out, const struct sweep *s, const struct study *st,
+                     const struct lines *l, enum grid_format format)
+{
+    struct c_numbers numbers;
+    struct text_grid g;
+    const size_t n = l->nmetrics, counts = format == GRID_TABLE ? 1 : 2;
+    int failed;
+
+    if (!text_grid_new(&g, s->naxes + counts + 2 * n, points_there(st) + 1, s->naxes))
+        return -1;
+    if (c_numbers_begin(&numbers) != 0)
+        return -1;
+    g.format = format;
+    put_head(&g, s, l);
     for (size_t p = 0, line = 1; p < s->npoints; p++) {
         if (st->point[p].left_out)
             continue;
@@ -166,7 +198,9 @@ static int put_lines(FILE *out, const struct sweep *s, const struct study *st,
             text_grid_set(&g, line, i, sweep_label(s, p, i));
         fill_line(&g, line++, &l->line[p], n, st->point[p].nfailed);
     }
-    return text_grid_put(&g, out);
+    failed = text_grid_put(&g, out);
+    c_numbers_end(&numbers);
+    return failed;
 }
 
 int summary_read(struct summary_table *t, const struct sweep *s, const struct study *st,
@@ -189,9 +223,9 @@ int summary_read(struct summary_table *t, const struct sweep *s, const struct st
 }
 
 int summary_write(FILE *out, const struct summary_table *t, const struct sweep *s,
-                  const struct study *st)
+                  const struct study *st, enum grid_format format)
 {
-    return put_lines(out, s, st, t->lines);
+    return put_lines(out, s, st, t->lines, format);
 }
 
 void summary_free(struct summary_table *t)
@@ -203,12 +237,13 @@ void summary_free(struct summary_table *t)
 }
 
 int summary_write_points(FILE *out, const struct sweep *s, const struct study *st,
-                         const int64_t *missing)
+                         const int64_t *missing, enum grid_format format)
 {
     struct text_grid g;
 
     if (!text_grid_new(&g, s->naxes + 3, points_there(st) + 1, s->naxes + 2))
         return -1;
+    g.format = format;
     text_grid_set(&g, 0, 0, "point");
     for (size_t i = 0; i < s->naxes; i++)
         text_grid_set(&g, 0, i + 1, s->axis[i].path);

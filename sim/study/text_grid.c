@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "obs/text.h"
+#include "study/rows.h"
 #include "study/text_grid.h"
 
 bool text_grid_new(struct text_grid *g, size_t cols, size_t lines, size_t left)
@@ -35,7 +36,46 @@ static int column_width(const struct text_grid *g, size_t col)
     return widest;
 }
 
-int text_grid_put(struct text_grid *g, FILE *out)
+/* The columns after the first `left` are numbers. */
+static void put_rows(const struct text_grid *g, FILE *out, const char **text)
+{
+    struct rows rows;
+
+    rows_begin(&rows, out, g->format == GRID_JSON, text);
+    rows.numbers = g->left;
+    for (size_t l = 1; l < g->lines; l++) {
+        const char **line = text + g->cols + 1;
+
+        for (size_t c = 0; c < g->cols; c++) {
+            const char *cell = grid_get(g, l, c);
+
+            line[c] = *cell ? cell : NULL;
+        }
+        rows_put(&rows, line);
+    }
+    rows_end(&rows);
+}
+
+static int put_as_rows(struct text_grid *g, FILE *out)
+{
+    const char **text = calloc(2 * g->cols + 2, sizeof(*text)); /* names, then one line */
+
+    for (size_t c = 0; text && c < g->cols; c++)
+        text[c] = grid_get(g, 0, c);
+    if (text)
+        put_rows(g, out, text);
+    free(text);
+    return text ? 0 : -1;
+}
+
+static void grid_free(struct text_grid *g)
+{
+    for (size_t i = 0; i < g->cols * g->lines; i++)
+        free(g->cell[i]);
+    free(g->cell);
+}
+
+static int put_table(const struct text_grid *g, FILE *out)
 {
     int *width = calloc(g->cols + 1, sizeof(*width));
     bool missing = false;
@@ -57,11 +97,17 @@ int text_grid_put(struct text_grid *g, FILE *out)
                 fprintf(out, "%*s", pad, "");
             fputs(last ? "\n" : "  ", out);
         }
-    for (size_t i = 0; i < g->cols * g->lines; i++)
-        free(g->cell[i]);
-    free(g->cell);
-    if (!width || missing)
-        errno = ENOMEM;
+    missing = missing || !width;
     free(width);
-    return missing || fflush(out) != 0 || ferror(out) ? -1 : 0;
+    return missing ? -1 : 0;
+}
+
+int text_grid_put(struct text_grid *g, FILE *out)
+{
+    const int failed = g->format == GRID_TABLE ? put_table(g, out) : put_as_rows(g, out);
+
+    grid_free(g);
+    if (failed)
+        errno = ENOMEM;
+    return failed || fflush(out) != 0 || ferror(out) ? -1 : 0;
 }

@@ -7,10 +7,14 @@
 #include <stddef.h>
 #include <stdio.h>
 
+enum grid_format { GRID_TABLE, GRID_JSON, GRID_CSV };
+
 struct text_grid {
     size_t cols, lines, left; /* the first `left` columns are words */
-    bool left_last;           /* and the last one; set after text_grid_new */
-    char **cell;              /* lines * cols, NULL where memory ran out */
+    /* Other than a table: line 0 names the columns, and "" is no value. Set after text_grid_new. */
+    enum grid_format format;
+    bool left_last; /* and the last one; set after text_grid_new */
+    char **cell;    /* lines * cols, NULL where memory ran out */
 };
 
 bool text_grid_new(struct text_grid *g, size_t cols, size_t lines, size_t left);

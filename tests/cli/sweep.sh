@@ -58,6 +58,10 @@ sweep 0 first --dry-run -o first.db
 says out '^5 points, 15 runs, 0 of them in first.db, 15 missing$'
 says out '^estimated time: 0:0[0-9] with 1 worker, from trials of at most [0-9]* ms at 5 of the points$'
 [ ! -e first.db ] || fail "a dry run makes a store"
+sweep 0 first --dry-run -o first.db --format csv
+[ "$(wc -l < out)" -eq 6 ] && grep -q '^0,.*,[0-9a-f]\{32\},3$' out || fail "the plan as CSV: $(cat out)"
+sweep 0 first --dry-run -o first.db --format json
+grep -q '"missing": 3}' out || fail "the plan as JSON: $(cat out)"
 sweep 0 first --replications 1 -j 2 -o first.db --quiet
 [ ! -s out ] && [ ! -s err ] || fail "--quiet is not quiet: $(cat out err)"
 "$TANDEM" export first.db | sort > one.csv

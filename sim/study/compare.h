@@ -64,7 +64,7 @@ struct compare_row {
 #define COMPARE_MOST_NEEDED 10000 /* `needed` is at most this: so many or more */
 
 struct compare_point {
-    char *label;                         /* "a=1, b=x"; "" for the only one */
+    char *label; /* "a=1, b=x", axes by the ends of their paths; "" without labels */
     const struct data_point *base, *new; /* NULL: only the other side has it */
     bool identical;
 };

@@ -6,7 +6,29 @@
 #include "parts.h"
 #include "study/compare_internal.h"
 
-static char *label_of(const struct data_point *p)
+static const char *last_part(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+
+    return dot ? dot + 1 : path;
+}
+
+/* The end of an axis' path, or all of it where another axis ends so. */
+static const char *short_name(const cJSON *labels, const cJSON *axis)
+{
+    const char *name = last_part(axis->string);
+    const cJSON *item;
+
+    cJSON_ArrayForEach(item, labels)
+    {
+        if (item != axis && strcmp(last_part(item->string), name) == 0)
+            return axis->string;
+    }
+    return name;
+}
+
+/* "a.b=1, c=x" to match by, or "b=1, c=x" to show. */
+static char *label_text(const struct data_point *p, bool shortened)
 {
     char *text = NULL;
     size_t size;
@@ -18,12 +40,17 @@ static char *label_of(const struct data_point *p)
         return parts_copy("");
     cJSON_ArrayForEach(item, p->labels)
     {
-        fprintf(out, "%s%s=%s", between, item->string,
+        fprintf(out, "%s%s=%s", between, shortened ? short_name(p->labels, item) : item->string,
                 cJSON_IsString(item) ? item->valuestring : "?");
         between = ", ";
     }
     fclose(out);
     return text;
+}
+
+static char *label_of(const struct data_point *p)
+{
+    return label_text(p, false);
 }
 
 /* The points of a dataset by label. */
@@ -64,12 +91,12 @@ static const struct data_point *find_label(const struct labelled *list, size_t n
     return found ? found->point : NULL;
 }
 
-static void add_point(struct compare *c, const char *label, const struct data_point *base,
+static void add_point(struct compare *c, const struct data_point *base,
                       const struct data_point *new)
 {
     c->point = parts_grow(c->point, c->npoints, sizeof(*c->point));
-    c->point[c->npoints++] =
-        (struct compare_point){.label = parts_copy(label), .base = base, .new = new};
+    c->point[c->npoints++] = (struct compare_point){
+        .label = label_text(base ? base : new, true), .base = base, .new = new};
 }
 
 /* A point that a side has more than once, or NULL. */
@@ -104,7 +131,7 @@ static size_t join(struct compare *c, const struct dataset *base, const struct l
     for (size_t i = 0; i < base->n; i++) {
         char *label = label_of(&base->point[i]);
 
-        add_point(c, label, &base->point[i], find_label(news, new->n, label));
+        add_point(c, &base->point[i], find_label(news, new->n, label));
         matched += c->point[c->npoints - 1].new != NULL;
         free(label);
     }
@@ -112,7 +139,7 @@ static size_t join(struct compare *c, const struct dataset *base, const struct l
         char *label = label_of(&new->point[i]);
 
         if (!find_label(bases, base->n, label))
-            add_point(c, label, NULL, &new->point[i]);
+            add_point(c, NULL, &new->point[i]);
         free(label);
     }
     return matched;
@@ -125,7 +152,7 @@ int compare_match(struct compare *c, const struct dataset *base, const struct da
     int failed = 0;
 
     if (base->n == 1 && new->n == 1) {
-        add_point(c, "", &base->point[0], &new->point[0]);
+        add_point(c, &base->point[0], &new->point[0]);
         return 0;
     }
     bases = labelled_points(base);

@@ -77,8 +77,14 @@ static bool read_machine(struct reader *r)
 
 static void read_all(struct reader *r)
 {
+    const struct conf_node *base = conf_get(r->root, "base");
+
     if (!parts_mapping(r->root, "a scenario", r->e))
         return;
+    if (base && !conf_get(r->root, "vms")) {
+        conf_error(r->e, base, "a sweep, not a scenario: 'tandem sweep' runs it, into a store");
+        return;
+    }
     read_top(r);
     r->machine_read = read_machine(r);
     /* After faults there, no list of pCPUs is called too long. */

@@ -5,7 +5,6 @@
 
 #include "study/plot_label.h"
 
-#define MICRO  "\xc2\xb5"
 #define SUPER3 "\xc2\xb3"
 
 /* What a unit of the register becomes once its values are divided. */

@@ -6,6 +6,7 @@
 #include "study/figure.h"
 
 #define LABEL_SIZE 256
+#define MICRO      "\xc2\xb5" /* before "s" */
 
 /* Divisor for the values of a panel, so that no axis has numbers of seven digits, and the axis label
  * with the unit that fits it. */

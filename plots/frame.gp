@@ -58,7 +58,8 @@ if (ZERO_APART) {
         nohead back lc rgb GREY lw 0.8 dt (2, 4)
 }
 if (strlen(FACET[f]) > 0) {
-    set label 3 FACET[f] at graph 0.5, screen TOP[f] + 0.9 * EM center textcolor rgb INK
+    set label 3 FACET[f] at graph 0.5, \
+        screen TOP[f] + (0.9 + 1.3 * (FACET_LINES[f] - 1)) * EM center textcolor rgb INK
 }
 if (CELLS[f] == 0) {
     set label 4 'no data for'.(COLS > 2 ? "\n" : ' ').METRIC[f] at graph 0.5, graph 0.5 center textcolor rgb GREY

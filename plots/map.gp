@@ -69,7 +69,8 @@ do for [f = 1:NFACET] {
     set cblabel (METRICS > 1 || f % COLS == 0 || f == NFACET ? YLABEL[f] : '') offset (RELATIVE ? 0.4 : 2.2), 0 textcolor rgb INK
     set ytics ()
     set ytics scale 0
-    do for [s = 1:NSERIES] { set ytics add (SERIES_TEXT[s] s) }
+    NTH_ROW = ceil(1.1 * EM * NSERIES / (TOP[f] - BOTTOM[f])) # more of them would touch
+    do for [s = 1:NSERIES:NTH_ROW] { set ytics add (SERIES_TEXT[s] s) }
     plot $data index ((f - 1) * NSERIES):(f * NSERIES - 1) \
              using 1:4:(0.5):(0.5):(shade($2)) with boxxyerror fs solid 1.0 noborder lc palette notitle, \
          '' index ((f - 1) * NSERIES):(f * NSERIES - 1) \

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "load.h"
 #include "run.h"
@@ -171,6 +172,25 @@ static char *store_name(const struct command *c)
     return name;
 }
 
+/* STORE.db:SWEEP, as the commands that read stores take it: nobody wants a store of that name beside. */
+static bool names_a_sweep(const struct command *c)
+{
+    char *colon = access(c->store_name, F_OK) != 0 ? strrchr(c->store_name, ':') : NULL;
+    bool there;
+
+    if (!colon || colon == c->store_name)
+        return false;
+    *colon = '\0';
+    there = access(c->store_name, F_OK) == 0;
+    if (there)
+        fprintf(stderr,
+                "tandem sweep: %s:%s: a sweep within %s; name the store alone, each is called like "
+                "its file\n",
+                c->store_name, colon + 1, c->store_name);
+    *colon = ':';
+    return there;
+}
+
 static int complain(const struct store_error *err, int status)
 {
     if (err->text[0])
@@ -222,8 +242,9 @@ static int print_plan(struct command *c, int64_t *missing)
         return 3;
     if (c->format != GRID_TABLE)
         return 0; /* what is said of the whole would be in the way of a program */
-    printf("%zu points, %" PRId64 " runs, %" PRId64 " of them in %s, %" PRId64 " missing\n", points,
-           n.planned, n.before, c->store_name, n.planned - n.before);
+    printf("%zu point%s, %" PRId64 " run%s, %" PRId64 " of them in %s, %" PRId64 " missing\n",
+           points, points == 1 ? "" : "s", n.planned, n.planned == 1 ? "" : "s", n.before,
+           c->store_name, n.planned - n.before);
     if (n.most > n.planned)
         printf("until the interval of %s is within %g %%: at most %" PRId64 " runs\n",
                c->sweep->until.metric->key, 100 * c->sweep->until.half_width, n.most);
@@ -357,6 +378,8 @@ static int sweep(struct command *c)
     c->store_name = store_name(c);
     if (!c->store_name)
         return 3;
+    if (names_a_sweep(c))
+        return 2;
     return option_flag(&c->opt, "dry-run") ? dry_run(c) : run(c);
 }
 

@@ -238,6 +238,15 @@ static void dump_policies(void *arg, FILE *out)
             w->vm[i].guest->ops->dump(w->vm[i].guest, out);
 }
 
+static bool have_dump(const struct world *w)
+{
+    bool any = w->host->policy && w->host->policy->ops->dump;
+
+    for (int i = 0; i < w->nvms; i++)
+        any = any || (w->vm[i].guest && w->vm[i].guest->ops->dump);
+    return any;
+}
+
 static int out_of_memory(char *error, size_t size)
 {
     snprintf(error, size, "out of memory");
@@ -285,7 +294,7 @@ int run_watched(const struct scenario *s, uint64_t seed, int64_t replication,
         status = STATUS_FAILED;
     } else {
         crash.engine = r.engine;
-        crash.dump = dump_policies;
+        crash.dump = have_dump(r.world) ? dump_policies : NULL;
         crash.arg = r.world;
         crash_set_context(&crash);
         status = live(&r, seed, replication, watch, out, error, error_size);

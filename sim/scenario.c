@@ -77,8 +77,19 @@ static bool read_machine(struct reader *r)
 
 static void read_all(struct reader *r)
 {
+    const struct conf_node *base = conf_get(r->root, "base");
+    const struct conf_node *tasks = conf_get(r->root, "tasks");
+
     if (!parts_mapping(r->root, "a scenario", r->e))
         return;
+    if (base && !conf_get(r->root, "vms")) {
+        conf_error(r->e, base, "a sweep, not a scenario: 'tandem sweep' runs it, into a store");
+        return;
+    }
+    if (tasks && !conf_get(r->root, "vms")) {
+        conf_error(r->e, tasks, "a workload, not a scenario: a VM of a scenario names it");
+        return;
+    }
     read_top(r);
     r->machine_read = read_machine(r);
     /* After faults there, no list of pCPUs is called too long. */
@@ -142,22 +153,6 @@ static bool apply_override(struct conf_tree *t, const char *set, struct conf_err
     return ok;
 }
 
-/* A file of another kind would give a fault per key. False after a message. */
-static bool is_scenario(const struct conf_tree *t, struct conf_errors *e)
-{
-    const struct conf_node *root = conf_root(t);
-
-    if (root->kind != CONF_MAP || conf_get(root, "vms"))
-        return true;
-    if (conf_get(root, "base"))
-        conf_error(e, root, "this is a sweep, not a scenario: 'tandem sweep' runs it");
-    else if (conf_get(root, "tasks"))
-        conf_error(e, root, "this is a workload, not a scenario: a VM of a scenario names it");
-    else
-        return true;
-    return false;
-}
-
 struct scenario *scenario_load(const char *file, const char *const *set, size_t nset,
                                struct conf_errors *e)
 {
@@ -165,9 +160,8 @@ struct scenario *scenario_load(const char *file, const char *const *set, size_t 
     struct scenario *s = NULL;
     size_t before = e->n;
 
-    if (t && is_scenario(t, e))
-        for (size_t i = 0; i < nset; i++)
-            apply_override(t, set[i], e);
+    for (size_t i = 0; t && i < nset; i++)
+        apply_override(t, set[i], e);
     if (t && parts_clean(e, before))
         s = scenario_from_tree(t, file, e);
     conf_free(t);

@@ -129,7 +129,7 @@ int course_keep(struct course *c, const char *const *vm, size_t n, struct store_
     for (size_t i = 0; i < n; i++)
         if (!listed((const char *const *)c->vm, c->nvms, vm[i])) {
             free(to);
-            return plot_fail(err, 2, "no VM '%s' in it", vm[i]);
+            return plot_no_vm(err, NULL, vm[i], (const char *const *)c->vm, c->nvms);
         }
     for (size_t i = 0; i < before; i++) {
         to[i] = SIZE_MAX;

@@ -35,6 +35,7 @@ struct figure {
     bool needs_x;              /* no figure without an axis like `x` */
     bool needs_series;         /* an axis like `series` is it, even where x alone tells all apart */
     bool joins_facet;          /* axes that are left over become part of the facet */
+    bool plain_facets;         /* panels of a workload are named by its label alone */
     bool logx, logy;           /* logx: where the x axis has numbers */
     const char *metric;        /* split by '|': a panel each, in a stack its parts and then their
                                 * whole; NULL: throughput, else the first that has values */

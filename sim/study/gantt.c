@@ -85,6 +85,20 @@ static bool listed(const struct gantt_filter *f, const char *name)
     return f->nvms == 0;
 }
 
+static int no_such_vm(const struct gantt_run *r, const char *vm, struct store_error *err)
+{
+    const char **names = calloc(r->nvms + 1, sizeof(*names));
+
+    for (size_t k = 0; names && k < r->nvms; k++)
+        names[k] = r->vm[k].name;
+    if (names)
+        plot_no_vm(err, r->name, vm, names, r->nvms);
+    else
+        plot_fail(err, 4, "out of memory");
+    free(names);
+    return -1;
+}
+
 static int choose_vms(struct gantt_run *r, const struct gantt_filter *f, struct store_error *err)
 {
     for (size_t i = 0; i < f->nvms; i++) {
@@ -93,7 +107,7 @@ static int choose_vms(struct gantt_run *r, const struct gantt_filter *f, struct 
         while (k < r->nvms && strcmp(r->vm[k].name, f->vm[i]) != 0)
             k++;
         if (k == r->nvms)
-            return plot_fail(err, 2, "%s: no VM '%s' in it", r->name, f->vm[i]);
+            return no_such_vm(r, f->vm[i], err);
     }
     for (size_t k = 0; k < r->nvms; k++) {
         r->vm[k].first_lane = listed(f, r->vm[k].name) ? r->nlanes[GANTT_VCPUS] : SIZE_MAX;

@@ -406,7 +406,7 @@ static double step_of(double length)
 
 static void put_axis(FILE *out, const struct gantt_chart *g, const struct sheet *l)
 {
-    const char *unit = l->unit >= 1e9 ? "s" : l->unit >= 1e6 ? "ms" : "us";
+    const char *unit = l->unit >= 1e9 ? "s" : l->unit >= 1e6 ? "ms" : MICRO "s";
     char text[LABEL_SIZE], from[32];
     size_t digits;
     const bool same = g->n == 1 || g->run[0].from == g->run[1].from;
@@ -416,8 +416,8 @@ static void put_axis(FILE *out, const struct gantt_chart *g, const struct sheet 
     if (same && g->run[0].from == 0)
         snprintf(text, sizeof(text), "time (%s)", unit);
     else if (same)
-        snprintf(text, sizeof(text), "time from %.*s %s on (%s)", (int)digits, from, from + digits,
-                 unit);
+        snprintf(text, sizeof(text), "time from %.*s %s on (%s)", (int)digits, from,
+                 strcmp(from + digits, "us") == 0 ? MICRO "s" : from + digits, unit);
     else
         snprintf(text, sizeof(text), "time from the start of the window on (%s)", unit);
     plot_put_variable(out, "XLABEL", text);
@@ -428,7 +428,7 @@ static void put_axis(FILE *out, const struct gantt_chart *g, const struct sheet 
 static void put_note(FILE *out, const struct sheet *l)
 {
     char text[LABEL_SIZE];
-    const char *unit = l->seen >= 10 * NS_MS ? "ms" : l->seen >= 10 * NS_US ? "us" : "ns";
+    const char *unit = l->seen >= 10 * NS_MS ? "ms" : l->seen >= 10 * NS_US ? MICRO "s" : "ns";
     const ns_t each = l->seen >= 10 * NS_MS ? NS_MS : l->seen >= 10 * NS_US ? NS_US : 1;
 
     if (l->unseen > 0)

@@ -18,6 +18,20 @@ int plot_fail(struct store_error *err, int status, const char *fmt, ...)
     return -1;
 }
 
+int plot_no_vm(struct store_error *err, const char *file, const char *vm, const char *const *names,
+               size_t n)
+{
+    const char *near = conf_nearest(vm, names, n);
+    char list[200] = "";
+    size_t used = 0, i;
+
+    for (i = 0; i < n && used + strlen(names[i]) + 8 < sizeof(list); i++)
+        used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "", names[i]);
+    return plot_fail(err, 2, "%s%sno VM '%s' in it%s%s%s; there are: %s%s", file ? file : "",
+                     file ? ": " : "", vm, near ? "; did you mean '" : "", near ? near : "",
+                     near ? "'?" : "", list, i < n ? ", ..." : "");
+}
+
 void axes_describe(const struct dataset *d, char *out, size_t size)
 {
     size_t n;

@@ -21,5 +21,8 @@ int axes_choose(struct plot_grid *g, const struct plot_request *r, const struct 
 void axes_describe(const struct dataset *d, char *out, size_t size);
 int plot_fail(struct store_error *err, int status, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* The same for a VM that is not among these names; `file` may be NULL. */
+int plot_no_vm(struct store_error *err, const char *file, const char *vm, const char *const *names,
+               size_t n);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "study/plot_label.h"
 
-#define MICRO  "\xc2\xb5"
 #define SUPER3 "\xc2\xb3"
 
 /* What a unit of the register becomes once its values are divided. */
@@ -130,6 +129,75 @@ void label_value(const struct plot_axis *a, size_t i, char out[LABEL_SIZE])
         snprintf(out, LABEL_SIZE, "%.60s = %.150s", last_part(a->path), text);
     else
         snprintf(out, LABEL_SIZE, "%s", text);
+}
+
+/* The figures of programs say 'alone', or '128 threads', for what their sweeps call a workload. */
+static void strip_axis(char title[LABEL_SIZE])
+{
+    const char *value = strncmp(title, "workload", 8) == 0 ? strstr(title, ": ") : NULL;
+    const bool threads = strstr(title, "threads:") != NULL;
+
+    if (value) {
+        memmove(title, value + 2, strlen(value + 2) + 1);
+        if (threads)
+            strncat(title, " threads", LABEL_SIZE - strlen(title) - 1);
+    }
+}
+
+void label_facet(const struct plot_grid *g, const struct plot_request *r, size_t f,
+                 char out[LABEL_SIZE])
+{
+    char axis[LABEL_SIZE], value[LABEL_SIZE];
+
+    out[0] = '\0';
+    if (!g->facet.path || plot_by_metric(g))
+        return;
+    label_axis(&g->facet, false, axis);
+    label_value(&g->facet, f, value);
+    if (label_is_bare(g->facet.text[f]))
+        snprintf(out, LABEL_SIZE, "%s", value);
+    else
+        snprintf(out, LABEL_SIZE, "%.80s: %.160s", axis, value);
+    if (r->figure->plain_facets)
+        strip_axis(out);
+}
+
+/* The bytes that a line takes, without the space at which it ends. */
+static size_t line_bytes(const char *text, size_t most)
+{
+    size_t n = 0, chars = 0, space = 0;
+
+    for (; text[n]; n++) {
+        chars += ((unsigned char)text[n] & 0xc0) != 0x80;
+        if (chars > most)
+            return text[n] == ' ' || space == 0 ? n : space;
+        if (text[n] == ' ')
+            space = n;
+    }
+    return n;
+}
+
+size_t label_fold(const char *text, size_t most, size_t lines, char out[LABEL_SIZE])
+{
+    size_t n = 0;
+
+    out[0] = '\0';
+    for (size_t line = 1; *text; line++) {
+        char rest[LABEL_SIZE];
+        const size_t bytes = line_bytes(text, most);
+
+        if (line == lines || n + bytes + 2 > LABEL_SIZE / 2) {
+            label_shorten(text, most, rest);
+            snprintf(out + n, LABEL_SIZE - n, "%s", rest);
+            return line;
+        }
+        n += (size_t)snprintf(out + n, LABEL_SIZE - n, "%.*s", (int)bytes, text);
+        text += bytes + (text[bytes] == ' ');
+        if (*text == '\0')
+            return line;
+        out[n++] = '\n';
+    }
+    return 1;
 }
 
 void label_note(const struct plot_grid *g, bool means, char out[LABEL_SIZE])

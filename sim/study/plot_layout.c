@@ -13,7 +13,8 @@
 #define TWO_COLUMNS 68.0
 #define PLOT_HEIGHT 17.0
 #define MAX_COLS    4
-#define SLANT       40 /* degrees */
+#define FACET_LINE  1.3 /* from line to line of a panel's name */
+#define SLANT       40  /* degrees */
 /* Of slanted and upright texts, as parts of their length; heights are those of texts as wide as they
  * are on average. */
 #define SLANT_WIDTH    0.77
@@ -171,6 +172,26 @@ static void turn_tics(struct layout *l, const struct plot_axis *x)
     l->bottom += tics * (l->rotate == SLANT ? SLANT_HEIGHT : UPRIGHT_HEIGHT);
 }
 
+/* Room for the names of panels: they are centred on the axes, and must touch neither each other nor the
+ * edge of the picture. */
+static void lay_out_names(struct layout *l, const struct plot_grid *g, const struct plot_request *r)
+{
+    const double pitch = l->width / (double)l->cols;
+    const double room = fmin(panel_width(l) + 2 * fmin(l->left, l->right) + 1, pitch - 1);
+    size_t most = 1;
+
+    l->facet_chars = (size_t)fmax(8, room / EM_PER_CHAR);
+    for (size_t f = 0; f < g->facet.n; f++) {
+        char title[LABEL_SIZE], folded[LABEL_SIZE];
+
+        label_facet(g, r, f, title);
+        const size_t n = label_fold(title, l->facet_chars, FACET_LINES, folded);
+
+        most = n > most ? n : most;
+    }
+    l->above += FACET_LINE * (double)(most - 1);
+}
+
 struct layout lay_out(const struct plot_grid *g, const struct plot_request *r)
 {
     struct layout l = {.width = r->two_columns ? TWO_COLUMNS : ONE_COLUMN};
@@ -190,6 +211,7 @@ struct layout lay_out(const struct plot_grid *g, const struct plot_request *r)
     l.bottom = l.cols > 1 ? 1.9 : 3.6;
     if (x_is_categories(g, r) && (tics + 0.8) * (double)g->x.n > panel_width(&l))
         turn_tics(&l, &g->x);
+    lay_out_names(&l, g, r);
     l.height = l.top + (double)l.rows * (PLOT_HEIGHT + l.bottom + l.above) + l.foot;
     if (is_map(r)) /* square-ish cells, within reason */
         l.height += (double)l.rows * fmin(20, fmax(0, 2.2 * (double)g->series.n - PLOT_HEIGHT));

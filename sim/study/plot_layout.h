@@ -6,6 +6,7 @@
 #include "study/figure.h"
 
 #define TIC_CHARS   32   /* of the text of a category, at most */
+#define FACET_LINES 3    /* of the name of a panel, at most */
 #define EM_PER_CHAR 0.62 /* DejaVu Sans, on the wide side */
 
 /* Lengths in em, the size of the font. */
@@ -16,6 +17,7 @@ struct layout {
     size_t key_cols, key_rows;
     size_t cols, rows;                 /* of panels */
     double left, right, bottom, above; /* around the axes of one panel */
+    size_t facet_chars;                /* of a line of a panel's name, at most */
     int rotate;                        /* texts of the x axis, in degrees */
 };
 

@@ -122,26 +122,27 @@ void plot_put_terminal(FILE *out, double width, double height, enum picture_form
                 width * pt / 72, height * pt / 72, pt);
 }
 
-/* "axis: value"; without panels, and for metrics, which their axes name, nothing. */
-static void facet_title(const struct plot_grid *g, size_t f, char out[LABEL_SIZE])
-{
-    char axis[LABEL_SIZE], value[LABEL_SIZE];
-
-    out[0] = '\0';
-    if (!g->facet.path || plot_by_metric(g))
-        return;
-    label_axis(&g->facet, false, axis);
-    label_value(&g->facet, f, value);
-    if (label_is_bare(g->facet.text[f]))
-        snprintf(out, LABEL_SIZE, "%s", value);
-    else
-        snprintf(out, LABEL_SIZE, "%.80s: %.160s", axis, value);
-}
-
 static void put_element(FILE *out, const char *array, size_t i, const char *text)
 {
     fprintf(out, "%s[%zu] = ", array, i + 1);
     plot_put_text(out, text);
+    fputc('\n', out);
+}
+
+/* A panel's name, in as many lines as it takes. */
+static void put_lines_of(FILE *out, const struct layout *l, size_t f, const char *title)
+{
+    char folded[LABEL_SIZE], *line = folded, *end;
+    const size_t n = label_fold(title, l->facet_chars, FACET_LINES, folded);
+
+    fprintf(out, "FACET_LINES[%zu] = %zu; FACET[%zu] = ", f + 1, n, f + 1);
+    while ((end = strchr(line, '\n')) != NULL) {
+        *end = '\0';
+        plot_put_text(out, line);
+        fputs(".\"\\n\".", out);
+        line = end + 1;
+    }
+    plot_put_text(out, line);
     fputc('\n', out);
 }
 
@@ -228,8 +229,8 @@ static void put_panel(FILE *out, const struct layout *l, const struct plot_grid 
     for (size_t i = f * cells; i < (f + 1) * cells; i++)
         if (isfinite(g->cell[i].sum.mean))
             there++;
-    facet_title(g, f, title);
-    put_element(out, "FACET", f, title);
+    label_facet(g, r, f, title);
+    put_lines_of(out, l, f, title);
     put_element(out, "FACET_TEXT", f, g->facet.text[f]);
     put_element(out, "METRIC", f, plot_metric(g, f)->key);
     put_element(out, "YLABEL", f, label);
@@ -247,9 +248,9 @@ static void put_panel(FILE *out, const struct layout *l, const struct plot_grid 
 static void put_panels(FILE *out, const struct layout *l, const struct plot_grid *g,
                        const struct plot_request *r)
 {
-    static const char *const arrays[] = {"FACET", "FACET_TEXT", "METRIC", "YLABEL", "LEFT",
-                                         "RIGHT", "TOP",        "BOTTOM", "YMAX",   "YMIN",
-                                         "SCALE", "CELLS",      "VMAX"};
+    static const char *const arrays[] = {"FACET", "FACET_LINES", "FACET_TEXT", "METRIC", "YLABEL",
+                                         "LEFT",  "RIGHT",       "TOP",        "BOTTOM", "YMAX",
+                                         "YMIN",  "SCALE",       "CELLS",      "VMAX"};
 
     fprintf(out, "NFACET = %zu\n", g->facet.n);
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
@@ -302,6 +303,14 @@ static bool own_tics(const struct plot_grid *g, const struct plot_request *r,
     return true;
 }
 
+/* Of upright texts that would touch only every second, third ... is written. */
+static size_t tics_apart(const struct plot_grid *g, const struct layout *l)
+{
+    const double each = panel_width(l) / (double)g->x.n;
+
+    return l->rotate == 90 && each < 1.1 ? (size_t)ceil(1.1 / each) : 1;
+}
+
 static void put_x_range(FILE *out, double first, double last, bool in_log, double pad)
 {
     if (in_log) {
@@ -318,6 +327,7 @@ static void put_x(FILE *out, const struct plot_grid *g, const struct plot_reques
 {
     const bool categories = x_is_categories(g, r), in_log = x_is_log(g, r);
     const double first = x_place(g, r, 0), last = x_place(g, r, g->x.n - 1);
+    const size_t stride = categories ? tics_apart(g, l) : 1;
 
     fprintf(out, "NX = %zu; CATEGORIES = %d; LOGX = %d; ROTATE = %d; OWN_TICS = %d\n", g->x.n,
             categories, in_log, l->rotate, categories || own_tics(g, r, l));
@@ -326,7 +336,9 @@ static void put_x(FILE *out, const struct plot_grid *g, const struct plot_reques
     for (size_t x = 0; x < g->x.n; x++) {
         char text[LABEL_SIZE];
 
-        if (categories)
+        if (x % stride)
+            text[0] = '\0';
+        else if (categories)
             label_shorten(g->x.text[x], TIC_CHARS, text);
         else
             snprintf(text, sizeof(text), "%.10g", g->x.number[x]);

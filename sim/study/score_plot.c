@@ -151,7 +151,7 @@ static void put_panel(FILE *out, const struct score_plot *p, const struct sheet 
             high = v > high ? v : high;
         }
     side_name(p->board.facts, side, name);
-    fprintf(out, "FACET[%d] = ", f + 1);
+    fprintf(out, "FACET_LINES[%d] = 1; FACET[%d] = ", f + 1, f + 1);
     plot_put_text(out, f < 2 ? name : "");
     fprintf(out, "; METRIC[%d] = '%s'; YLABEL[%d] = '%s'\n", f + 1, p->board.facts->metric->key,
             f + 1, f < 2 ? "mean change (%)" : "mean error (% points)");
@@ -266,7 +266,8 @@ int score_script(FILE *out, const struct score_plot *p, enum picture_format form
           out);
     put_series(out);
     put_groups(out, p->board.facts, &l);
-    fputs("array FACET[4]; array METRIC[4]; array YLABEL[4]; array LEFT[4]; array RIGHT[4]\n"
+    fputs("array FACET[4]; array FACET_LINES[4]; array METRIC[4]; array YLABEL[4]; array LEFT[4]; "
+          "array RIGHT[4]\n"
           "array TOP[4]; array BOTTOM[4]; array YMAX[4]; array YMIN[4]; array SCALE[4]\n"
           "array CELLS[4]\n",
           out);

@@ -70,9 +70,13 @@ int store_fail(const struct store *s, struct store_error *err, const char *what)
         err->status = 2;
         snprintf(err->text, sizeof(err->text), "%s: not a result store of Tandem (no database)",
                  s->path);
-    } else
+    } else {
+        /* "unable to open database file" says less than the system does. */
+        const int why = code == SQLITE_CANTOPEN ? sqlite3_system_errno(s->db) : 0;
+
         snprintf(err->text, sizeof(err->text), "%s: cannot %s: %s", s->path, what,
-                 sqlite3_errmsg(s->db));
+                 why ? strerror(why) : sqlite3_errmsg(s->db));
+    }
     return -1;
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The sweep file as a whole: its top-level keys, its base scenario, and its points as trees. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "parts.h"
 #include "scenario.h"
@@ -51,6 +53,22 @@ static bool inline_base(struct sweep *s, const struct conf_node *map, struct con
     return true;
 }
 
+static void read_base_file(struct sweep *s, const struct conf_node *base, struct conf_errors *e)
+{
+    const char *name = conf_str(base, e);
+
+    if (!name)
+        return;
+    s->base_file = beside(s->file, name);
+    if (!s->base_file)
+        conf_error_file(e, s->file, "out of memory");
+    else if (access(s->base_file, R_OK) != 0)
+        conf_error(e, base, "'%s' cannot be read: %s", s->base_file, strerror(errno));
+    else if ((s->base = conf_read_file(s->base_file, e)) && conf_get(conf_root(s->base), "base") &&
+             !conf_get(conf_root(s->base), "vms"))
+        conf_error(e, base, "'%s' is a sweep itself, expected a scenario", s->base_file);
+}
+
 static void read_base(struct sweep *s, const struct conf_node *root, struct conf_errors *e)
 {
     const struct conf_node *base = conf_get(root, "base");
@@ -62,15 +80,7 @@ static void read_base(struct sweep *s, const struct conf_node *root, struct conf
     } else if (base->kind == CONF_SEQ) {
         conf_error(e, base, "'base' is a list, expected a file name or a mapping");
     } else {
-        const char *name = conf_str(base, e);
-
-        if (!name)
-            return;
-        s->base_file = beside(s->file, name);
-        if (!s->base_file)
-            conf_error_file(e, s->file, "out of memory");
-        else
-            s->base = conf_read_file(s->base_file, e);
+        read_base_file(s, base, e);
     }
 }
 
@@ -144,7 +154,8 @@ static void read_all(struct sweep *s, struct conf_errors *e)
         return;
     }
     if (!conf_get(root, "base") && conf_get(root, "vms")) {
-        conf_error(e, root, "this is a scenario, not a sweep: 'tandem run' runs it");
+        conf_error(e, conf_get(root, "vms"),
+                   "a scenario, not a sweep: 'tandem run' runs it; a sweep has one as its 'base'");
         return;
     }
     conf_only_keys(root, top_keys, sizeof(top_keys) / sizeof(top_keys[0]), "a sweep", e);

@@ -195,6 +195,19 @@ for c in run check sweep; do
     refuse "$c of a missing file" 3 "missing.yaml: cannot be opened: No such file or directory" $c missing.yaml
     refuse "$c of a folder" 3 ".: is a directory, expected a YAML file" $c .
 done
+echo 'base: missing.yaml' > orphan.yaml
+refuse "a sweep of a missing file" 2 "orphan.yaml:1:7: 'missing.yaml' cannot be read: No such file or directory" \
+    sweep orphan.yaml
+echo 'base: good.yaml' > sweep.yaml
+echo 'base: sweep.yaml' > nested.yaml
+refuse "run of a sweep" 2 "sweep.yaml:1:7: a sweep, not a scenario: 'tandem sweep' runs it, into a store" run sweep.yaml
+refuse "sweep of a scenario" 2 \
+    "good.yaml:3:6: a scenario, not a sweep: 'tandem run' runs it; a sweep has one as its 'base'" sweep good.yaml
+refuse "sweep of a sweep" 2 "nested.yaml:1:7: 'sweep.yaml' is a sweep itself, expected a scenario" sweep nested.yaml
+refuse "a store in no folder" 3 "tandem sweep: no/where.db: cannot open: No such file or directory" sweep sweep.yaml -o no/where.db
+: > st.db
+refuse "a sweep's name in a store's" 2 "tandem sweep: st.db:mine: a sweep within st.db; name the store alone, each is called like its file" sweep sweep.yaml -o st.db:mine
+[ ! -e st.db:mine ] || fail "a store st.db:mine was made"
 (trap '' XFSZ; ulimit -f 1; "$TANDEM" run good.yaml --format json -o ../part.json) > ../out 2> ../err
 status "file too large" 3 $?
 [ ! -e ../part.json ] || fail "file too large: a partial output file is left"

@@ -84,6 +84,8 @@ static void must_crash(enum policy_kind kind, const void *ops, const char *const
             sizeof(text), hash);
     cr_expect(strstr(text, name), "%s: not named in: %s", name, text);
     cr_expect(strstr(text, hash), "%s: no hash %s in: %s", name, hash, text);
+    cr_expect(strlen(text) < 8 || strcmp(text + strlen(text) - 8, "  state\n") != 0,
+              "%s: a heading without anything below it: %s", name, text);
     for (const char *const *w = always; *w; w++)
         cr_expect(strstr(text, *w), "%s: no \"%s\" in: %s", name, *w, text);
     for (; *words; words++)

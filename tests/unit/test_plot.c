@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include "plot_fake.h"
+#include "study/plot_label.h"
 
 TestSuite(plot, .init = fake_dir_make, .fini = fake_dir_remove, .timeout = 60);
 
@@ -95,7 +96,9 @@ Test(plot, texts_are_literal)
                    "--xlabel", "a^b `id` \\n") == 0);
     expect_text(svg, ">workload: vm_0<", true);
     expect_text(svg, ">workload: a_b^c{d}<", true);
-    expect_text(svg, ">workload: 5% it's \"x\" `>PWNED` &amp; &lt;b><", true);
+    /* It would run into the next one, and so has two lines. */
+    expect_text(svg, ">workload: 5% it's \"x\" `>PWNED`<", true);
+    expect_text(svg, ">&amp; &lt;b><", true);
     expect_text(svg, ">100 % of 'it' {x}_y \"z\"<", true);
     cr_assert(PLOT("bars", store, "-o", fake_path("b.svg"), "--x", "workload") == 0);
     expect_text(fake_path("b.svg"), ">5% it's \"x\" `>PWNED` &amp; &lt;b><", true);
@@ -103,6 +106,66 @@ Test(plot, texts_are_literal)
     expect_text(svg, ">cps-load<", true);
     expect_text(svg, ">mean and 95 % interval, n = 3<", true);
     cr_expect(access("PWNED", F_OK) != 0 && access(fake_path("PWNED"), F_OK) != 0);
+}
+
+Test(plot, long_names_of_panels_are_folded)
+{
+    static const struct {
+        const char *text, *out;
+        size_t lines;
+    } cases[] = {
+        {"", "", 1},
+        {"policy: bare", "policy: bare", 1},
+        {"exactly 12 c", "exactly 12 c", 1},
+        {"policy: preempted-bit", "policy:\npreempted-b\xe2\x80\xa6", 2},
+        {"aaaaaaaaaaaaaaaaa", "aaaaaaaaaaaa\naaaaa", 2},
+        {"one two three four five six", "one two\nthree four \xe2\x80\xa6", 2},
+        {"gr\xc3\xbc\xc3\xb1\xc3\xa9 \xe2\x89\xa4 12 \xc2\xb5s",
+         "gr\xc3\xbc\xc3\xb1\xc3\xa9 \xe2\x89\xa4 12\n\xc2\xb5s", 2},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char out[LABEL_SIZE];
+
+        cr_expect(label_fold(cases[i].text, 12, 2, out) == cases[i].lines, "%s", cases[i].text);
+        cr_expect_str_eq(out, cases[i].out, "%s: %s", cases[i].text, out);
+    }
+}
+
+/* Of 60 values of an axis those are named that have room for it. */
+Test(plot, names_of_many_categories_do_not_touch)
+{
+    struct store_error err = {0};
+    struct store *s = store_open(fake_path("many.db"), STORE_CREATE, &err);
+    int named = 0;
+    char text[16];
+
+    cr_assert(s && store_begin(s, &err) == 0, "%s", err.text);
+    for (int i = 0; i < 60; i++) {
+        char hash[33];
+        cJSON *o = cJSON_CreateObject();
+        struct run_values *v = new_run(0);
+
+        snprintf(text, sizeof(text), "case%02d", i);
+        cJSON_AddStringToObject(o, "vms.0.workload", text);
+        put_point(s, o, i, hash);
+        *run_value(v, 0, METRIC_THROUGHPUT) = i + 1;
+        store_run(s, hash, v);
+    }
+    cr_assert(store_commit(s, &err) == 0);
+    store_close(s);
+    cr_assert(PLOT("bars", fake_path("many.db"), "-o", fake_path("m.svg"), "--script",
+                   fake_path("m.gp")) == 0);
+    for (int i = 0; i < 60; i++) {
+        size_t size;
+        char *script = fake_read(fake_path("m.gp"), &size);
+
+        snprintf(text, sizeof(text), "'case%02d'", i);
+        named += strstr(script, text) != NULL;
+        free(script);
+    }
+    /* Two columns have about 60 em between their margins. */
+    cr_expect(named == 30, "%d", named);
 }
 
 static uint32_t u32_at(const char *p)

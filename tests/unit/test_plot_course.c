@@ -95,7 +95,7 @@ Test(plot_course, refusals)
     expect_refused(2, "'--x' is not for", PLOT("steal-timeline", csv, "-o", keep, "--x", "vm"));
     expect_refused(2, "knows vm=NAME only",
                    PLOT("steal-timeline", csv, "-o", keep, "--filter", "policy=bare"));
-    expect_refused(2, "no VM 'c' in it",
+    expect_refused(2, "no VM 'c' in it; there are: a_{1}, b",
                    PLOT("steal-timeline", csv, "-o", keep, "--filter", "vm=c"));
     expect_refused(2, "did you mean 'steal-timeline'?", PLOT("steal-timelin", csv, "-o", keep));
     expect_refused(3, "No such file", PLOT("steal-timeline", "/nonexistent.csv", "-o", keep));

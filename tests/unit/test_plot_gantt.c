@@ -67,7 +67,7 @@ Test(plot_gantt, pictures_in_every_format)
     expect_text(file, "steal", true);
     expect_text(file, "held idle", true);
     expect_text(file, "idle spin", false); /* there is none */
-    expect_text(file, "time from 1 s on (us)", true);
+    expect_text(file, "time from 1 s on (\xc2\xb5s)", true);
     expect_text(file, "\"seeds\":[\"7\"],\"scenario\":\"abc\"", true);
     expect_text(file, "\"from_ns\":[\"1000000000\"]", true);
     expect_text(file, "2 spans below 6 ns not drawn", true);
@@ -173,7 +173,8 @@ Test(plot_gantt, refusals)
     expect_refused(2, "'--x' is not for gantt", PLOT("gantt", a, "-o", out, "--x", "vm"));
     expect_refused(2, "knows vm=NAME and pcpu=LIST only",
                    PLOT("gantt", a, "-o", out, "--filter", "policy=bare"));
-    expect_refused(2, "a: no VM 'c' in it", PLOT("gantt", a, "-o", out, "--filter", "vm=c"));
+    expect_refused(2, "a: no VM 'c' in it; there are: a_{1}, b",
+                   PLOT("gantt", a, "-o", out, "--filter", "vm=c"));
     expect_refused(2, "are no pCPUs of its 2", PLOT("gantt", a, "-o", out, "--filter", "pcpu=0-2"));
     expect_refused(2, "did you mean 'gantt'?", PLOT("gant", a, "-o", out));
     expect_refused(3, "No such file", PLOT("gantt", "/nonexistent.csv", "-o", out));

@@ -176,6 +176,20 @@ static int put_grid(FILE *out, const struct plot_command *c, const void *grid, c
     return plot_script(out, grid, &c->request, (enum picture_format)c->format, folder);
 }
 
+/* Filled shapes have a colour each and nothing else to tell them apart. */
+static void note_colours(const struct plot_command *c)
+{
+    const enum figure_kind kind = c->request.figure->kind;
+    const size_t n = c->grid.series.n;
+
+    if (n > PLOT_FILLS && !option_flag(&c->opt, "quiet") &&
+        (kind == FIGURE_BARS || kind == FIGURE_BOX || kind == FIGURE_STACK))
+        fprintf(stderr,
+                "tandem plot: note: %zu values of the series share %d colours; --filter, a facet, "
+                "lines or a map would tell them apart\n",
+                n, PLOT_FILLS);
+}
+
 static int draw(struct plot_command *c)
 {
     const char *template = figure_template(c->request.figure);
@@ -184,6 +198,7 @@ static int draw(struct plot_command *c)
 
     if (!folder)
         return plot_no_template(c, template);
+    note_colours(c);
     return plot_draw(c, plot_script_of(c, &c->grid, folder, put_grid),
                      picture_origin(&c->grid, &c->request, &c->data));
 }

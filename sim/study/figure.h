@@ -14,7 +14,8 @@
 #include "study/dataset.h"
 #include "study/quantity.h"
 
-#define PLOT_METRICS 8 /* panels of a figure of several metrics */
+#define PLOT_METRICS 8  /* panels of a figure of several metrics */
+#define PLOT_FILLS   10 /* colours of filled shapes: FILL in plots/style.gp */
 
 enum figure_kind {
     FIGURE_LINES,

@@ -31,10 +31,10 @@ static int axis_of(const struct sweep *s, const char *filter, size_t *axis, cons
 
 static int no_value(const struct sweep *s, size_t axis, const char *value, struct store_error *err)
 {
-    const char *near = sweep_near_label(s, axis, value);
+    char why[400];
 
-    return plot_fail(err, 2, "the axis %s has no value '%s'%s%s%s", s->axis[axis].path, value,
-                     near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    sweep_no_value(s, axis, value, why, sizeof(why));
+    return plot_fail(err, 2, "%s", why);
 }
 
 int study_filter(struct study *st, const struct sweep *s, const char *const *filter, size_t n,

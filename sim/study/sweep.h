@@ -82,8 +82,8 @@ const char *sweep_label(const struct sweep *s, size_t point, size_t axis);
 /* The axis of this path, or the only one that ends in it; s->naxes when there is none, with words for
  * a message in `why`. */
 size_t sweep_find_axis(const struct sweep *s, const char *path, char *why, size_t size);
-/* The nearest label of an axis, or NULL. */
-const char *sweep_near_label(const struct sweep *s, size_t axis, const char *label);
+/* A message about a value that the axis does not have: the nearest label, or what there is. */
+void sweep_no_value(const struct sweep *s, size_t axis, const char *label, char *out, size_t size);
 /* The scenario of a point as a tree; NULL without memory. An axis that cannot be set is reported in
  * *e and left out, so that the rest can be checked too. Axes whose path goes through a short form
  * (host.slice) are set last, so that the scheduler they mean is the point's. What varies comes after

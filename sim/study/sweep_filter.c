@@ -3,13 +3,15 @@
  * What a sweep file says of its points as a whole: which of them there are (`only`, `except`), and how
  * many replications they get (`until`).
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "study/plot_axes.h"
 #include "study/sweep_internal.h"
 
-#define MAX_UNTIL 100000
+#define MAX_UNTIL   100000
+#define VALUES_TOLD 8 /* of an axis, in a message */
 
 size_t sweep_find_axis(const struct sweep *s, const char *path, char *why, size_t size)
 {
@@ -37,9 +39,8 @@ size_t sweep_find_axis(const struct sweep *s, const char *path, char *why, size_
     return s->naxes;
 }
 
-const char *sweep_near_label(const struct sweep *s, size_t axis, const char *label)
+static const char *near_label(const struct sweep_axis *a, const char *label)
 {
-    const struct sweep_axis *a = &s->axis[axis];
     const char **labels = calloc(a->n + 1, sizeof(*labels)), *near;
 
     for (size_t i = 0; labels && i < a->n; i++)
@@ -47,6 +48,19 @@ const char *sweep_near_label(const struct sweep *s, size_t axis, const char *lab
     near = labels ? conf_nearest(label, labels, a->n) : NULL;
     free(labels);
     return near;
+}
+
+void sweep_no_value(const struct sweep *s, size_t axis, const char *label, char *out, size_t size)
+{
+    const struct sweep_axis *a = &s->axis[axis];
+    const char *near = near_label(a, label);
+    size_t n = (size_t)snprintf(out, size, "the axis %s has no value '%s'", a->path, label);
+
+    if (n < size && near)
+        snprintf(out + n, size - n, "; did you mean '%s'?", near);
+    for (size_t i = 0; !near && i < a->n && i <= VALUES_TOLD && n < size; i++)
+        n += (size_t)snprintf(out + n, size - n, "%s%s", i ? ", " : "; values there are: ",
+                              i < VALUES_TOLD ? a->value[i].label : "...");
 }
 
 /* {axis: value or list, ...}: the points that have one of the values of every axis named. */
@@ -68,7 +82,7 @@ static bool want_value(const struct sweep *s, size_t axis, const struct conf_nod
 {
     const struct sweep_axis *a = &s->axis[axis];
     char *text = conf_text(n);
-    const char *near;
+    char why[400];
     bool found = false;
 
     if (!text)
@@ -77,10 +91,10 @@ static bool want_value(const struct sweep *s, size_t axis, const struct conf_nod
         if (strcmp(a->value[i].label, text) == 0 ||
             (n->kind == CONF_SCALAR && strcmp(a->value[i].label, n->text) == 0))
             wanted[i] = found = true;
-    near = found ? NULL : sweep_near_label(s, axis, text);
-    if (!found)
-        conf_error(e, n, "the axis %s has no value '%s'%s%s%s", a->path, text,
-                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    if (!found) {
+        sweep_no_value(s, axis, text, why, sizeof(why));
+        conf_error(e, n, "%s", why);
+    }
     free(text);
     return true;
 }

@@ -164,6 +164,9 @@ Test(plot, names_of_many_categories_do_not_touch)
         named += strstr(script, text) != NULL;
         free(script);
     }
+    cr_assert(PLOT("bars", fake_path("many.db"), "-o", fake_path("s.svg"), "--x", "file",
+                   "--series", "workload") == 0);
+    expect_text(fake_path("messages"), "60 values of the series share 10 colours", true);
     /* Two columns have about 60 em between their margins. */
     cr_expect(named == 30, "%d", named);
 }

@@ -200,6 +200,38 @@ static void read_pool(struct reader *r)
         r->s->pool[i] = i;
 }
 
+/* The host's own keys. -s host.slice=1ms is short for a parameter of the scheduler, and so it is written
+ * in the same place in files, where it belongs deeper. */
+static void read_keys(struct reader *r, const struct conf_node *host)
+{
+    const size_t own = sizeof(HOST_KEYS) / sizeof(HOST_KEYS[0]);
+    const struct conf_node *chosen = conf_get(host, "scheduler");
+    const char *name = !chosen                    ? "eevdf"
+                       : chosen->kind == CONF_MAP ? (chosen->n == 1 ? chosen->child[0]->key : "")
+                       : chosen->text             ? chosen->text
+                                                  : "";
+    const struct host_ops *ops = registry_find(POLICY_HOST, name);
+    const struct param *params = ops ? ops->head.params : NULL;
+    const char **keys;
+    size_t n = own;
+
+    for (const struct param *p = params; p && p->name; p++)
+        n++;
+    keys = parts_alloc(n, sizeof(*keys));
+    memcpy(keys, HOST_KEYS, sizeof(HOST_KEYS));
+    for (size_t i = own; i < n; i++)
+        keys[i] = params[i - own].name;
+    parts_read_rows(host_params, &r->s->host, host, keys, n, "host", r->e);
+    for (size_t i = 0; host && host->kind == CONF_MAP && i < host->n; i++) {
+        const struct conf_node *c = host->child[i];
+
+        if (params && param_find(params, c->key) && !param_find(host_params, c->key))
+            conf_error_key(r->e, c, "'%s' is a parameter of the scheduler: {%s: {%s: ...}}", c->key,
+                           name, c->key);
+    }
+    free(keys);
+}
+
 void scenario_read_host(struct reader *r)
 {
     struct scenario *s = r->s;
@@ -208,8 +240,7 @@ void scenario_read_host(struct reader *r)
 
     s->preempted_rule = s->machine.platform.preempted_rule;
     s->host_ncstates = s->machine.ncstates ? 1 : 0;
-    parts_read_rows(host_params, &s->host, host, HOST_KEYS,
-                    sizeof(HOST_KEYS) / sizeof(HOST_KEYS[0]), "host", r->e);
+    read_keys(r, host);
     scenario_read_policy(r, conf_get(host, "scheduler"), POLICY_HOST, "eevdf", &s->scheduler);
     read_alias(r, host, conf_get(host, "wake"), offsetof(struct host_conf, scope));
     read_placement(r, host);

@@ -138,7 +138,7 @@ Test(plot, names_of_many_categories_do_not_touch)
     struct store_error err = {0};
     struct store *s = store_open(fake_path("many.db"), STORE_CREATE, &err);
     int named = 0;
-    char text[16];
+    char text[24];
 
     cr_assert(s && store_begin(s, &err) == 0, "%s", err.text);
     for (int i = 0; i < 60; i++) {

@@ -36,6 +36,8 @@ static int help_of(const struct options *o)
         commands_usage(stdout);
         return STATUS_OK;
     }
+    if (o->noperands == 1 && commands_group(stdout, o->operand[0]))
+        return STATUS_OK;
     c = command_find((int)o->noperands, (char **)o->operand, &words, &status);
     if (c)
         options_help(stdout, c->spec);

@@ -126,6 +126,18 @@ static void group_usage(FILE *out, const char *first)
         }
 }
 
+bool commands_group(FILE *out, const char *first)
+{
+    size_t len;
+
+    for (size_t i = 0; i < ncommands; i++)
+        if (is_word(&commands[i], 0, first) && word_of(&commands[i], 1, &len)) {
+            group_usage(out, first);
+            return true;
+        }
+    return false;
+}
+
 static bool is_help(const char *text)
 {
     return strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0;

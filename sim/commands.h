@@ -28,6 +28,8 @@ extern const struct command_spec command_run, command_check, command_list, comma
 
 /* The help that names all commands. */
 void commands_usage(FILE *out);
+/* The help of several commands that begin with the same word; false when none do. */
+bool commands_group(FILE *out, const char *first);
 /* Which command argv[0..] begins with, and in *words how many words its name has. NULL after a
  * message or help; then *status says what to exit with. */
 const struct command_entry *command_find(int argc, char **argv, int *words, int *status);

@@ -82,8 +82,7 @@ static void bash_command(FILE *out, const struct command_spec *c)
             put_choices(out, s->choices);
             fputs("\" -- \"$cur\")); return ;;\n", out);
         } else if (is_file(s)) {
-            fputs(") compopt -o filenames; COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n",
-                  out);
+            fputs(") _tandem_files \"$cur\"; return ;;\n", out);
         } else {
             fputs(") return ;;\n", out);
         }
@@ -99,10 +98,20 @@ static void bash_command(FILE *out, const struct command_spec *c)
 void complete_bash(FILE *out)
 {
     fputs("# bash completion for tandem, made by 'tandem help --completion bash'\n"
+          "_tandem_files() {\n"
+          "    compopt -o filenames\n"
+          "    mapfile -t COMPREPLY < <(compgen -f -- \"$1\")\n"
+          "}\n"
           "_tandem() {\n"
           "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
           "    local command=${COMP_WORDS[1]} second= options= operands=\n"
           "    COMPREPLY=()\n"
+          "    # --option=value comes as three words.\n"
+          "    if [ \"$cur\" = = ]; then\n"
+          "        cur=\n"
+          "    elif [ \"$prev\" = = ] && [ \"$COMP_CWORD\" -gt 2 ]; then\n"
+          "        prev=${COMP_WORDS[COMP_CWORD-2]}\n"
+          "    fi\n"
           "    if [ \"$COMP_CWORD\" = 1 ]; then\n"
           "        COMPREPLY=($(compgen -W \"",
           out);
@@ -129,8 +138,7 @@ void complete_bash(FILE *out)
           "        COMPREPLY=($(compgen -W \"$operands\" -- \"$cur\"))\n"
           "        return\n"
           "    fi\n"
-          "    compopt -o filenames\n"
-          "    COMPREPLY=($(compgen -f -- \"$cur\"))\n"
+          "    _tandem_files \"$cur\"\n"
           "}\n"
           "complete -F _tandem tandem\n",
           out);

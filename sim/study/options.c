@@ -158,6 +158,16 @@ static bool read_arguments(struct options *o, int argc, char **argv)
     return true;
 }
 
+/* Each letter of a word may be an option: "-qv". */
+static size_t most_options(int argc, char **argv)
+{
+    size_t n = 1;
+
+    for (int i = 1; i < argc; i++)
+        n += strlen(argv[i]) + 1;
+    return n;
+}
+
 bool options_read(struct options *o, const struct command_spec *command, int argc, char **argv)
 {
     const struct option_spec *s;
@@ -165,7 +175,7 @@ bool options_read(struct options *o, const struct command_spec *command, int arg
     *o = (struct options){.command = command, .status = 2};
     while (o->nspec < OPTIONS_MAX && (s = options_nth(command, o->nspec)))
         o->spec[o->nspec++] = s;
-    o->given = calloc((size_t)argc + 1, sizeof(*o->given));
+    o->given = calloc(most_options(argc, argv), sizeof(*o->given));
     o->operand = calloc((size_t)argc + 1, sizeof(*o->operand));
     if (!o->given || !o->operand) {
         options_error(o, "out of memory");

@@ -44,6 +44,15 @@ quiet "no command" 2 "$TANDEM"
 [ ! -s "$dir/out" ] && [ -s "$dir/err" ] || fail "no command: stdout or no message"
 ok "missing arguments are told"
 
+# Words of many letters, each an option of its own; the first word of several commands.
+letters=$(printf '%4000s' '' | tr ' ' v)
+quiet "4000 options in one word" 0 "$TANDEM" list "-$letters" -- metrics
+for c in trace baseline; do
+    quiet "help $c" 0 "$TANDEM" help $c
+    [ ! -s "$dir/err" ] && grep -q "^usage: tandem $c" "$dir/out" || fail "help $c: $(cat "$dir/err")"
+done
+ok "many options, and help of a group"
+
 quiet "--version" 0 "$TANDEM" --version
 grep -Eq '^tandem [0-9]+\.[0-9]+\.[0-9]+ \(.+\)$' "$dir/out" || fail "--version: $(cat "$dir/out")"
 ok "--version"
@@ -110,6 +119,10 @@ completed() {
 [ "$(completed run x.yaml --format j)" = "json " ] || fail "completion of '--format j'"
 [ "$(completed list mach)" = "machines " ] || fail "completion of 'list mach'"
 [ "$(completed check configs/quick)" = "configs/quickstart.yaml " ] || fail "completion of files"
+[ "$(completed run x.yaml --format = j)" = "json " ] ||
+    fail "completion of '--format=j': $(completed run x.yaml --format = j)"
+touch "$dir/a b.json"
+[ "$(completed compare --junit = "$dir/a")" = "$dir/a b.json " ] || fail "completion of a file with a blank: $(completed compare --junit = "$dir/a")"
 ok "bash completes commands, options, values and files"
 
 for what in policies workloads machines metrics figures programs; do

@@ -75,10 +75,11 @@ struct command {
     int format;
 };
 
-/* "2%" or 0.02. */
+/* "2%" or 0.02. A whole number without a sign is refused: 2 would be 200%, and is meant as 2%. */
 static bool read_share(const struct options *o, const char *name, double lo, double hi, double *out)
 {
     const char *text = option_text(o, name, NULL);
+    bool bare = true;
     char *end;
     double v;
 
@@ -88,8 +89,9 @@ static bool read_share(const struct options *o, const char *name, double lo, dou
     if (end > text && strcmp(end, "%") == 0) {
         v /= 100;
         end++;
+        bare = false;
     }
-    if (end == text || *end || !(v >= lo && v <= hi)) {
+    if (end == text || *end || !(v >= lo && v <= hi) || (bare && v >= 1)) {
         options_error(o, "'--%s' is '%s', expected a percentage from %g%% to %g%%, like 5%%", name,
                       text, 100 * lo, 100 * hi);
         return false;

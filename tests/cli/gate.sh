@@ -87,6 +87,7 @@ refused() { # NAME TEXT [ARGUMENT]...
 }
 refused "another scenario" "baseline.json was made of another scenario: host.tick was 250, is 1000. If the change is wanted, make a new one: tandem baseline write baseline.json gate.yaml" -s host.tick=1000
 refused "a metric that is not there" "unknown metric 'throughputt'; did you mean 'throughput'?" --metrics throughputt
+refused "a margin without its sign" "'--margin' is '2', expected a percentage" --margin 2
 refused "a margin of nonsense" "'--margin' is 'two', expected a percentage" --margin two
 echo '{"schema": "tandem.baseline/1", "points": []}' > baseline.json
 refused "an empty baseline" "damaged: a baseline without points"

@@ -461,6 +461,15 @@ static void sum_up(struct compare *c)
                 (c->rules.strict && (c->count[VERDICT_UNDECIDED] > 0 || c->nwarnings > 0));
 }
 
+/* Whether anything of the base could be held against the new side. */
+static bool says_something(const struct compare *c)
+{
+    for (size_t i = 0; i < c->nrows; i++)
+        if (c->row[i].verdict == VERDICT_WORSE || c->row[i].nbase > 0)
+            return true;
+    return false;
+}
+
 int compare_make(struct compare *c, const struct dataset *base, const struct dataset *new,
                  const char *base_name, const char *new_name, const struct compare_rules *rules,
                  struct store_error *err)
@@ -483,7 +492,7 @@ int compare_make(struct compare *c, const struct dataset *base, const struct dat
     sum_up(c);
     free(own);
     c->rules.metrics = NULL;
-    if (c->nrows > 0)
+    if (says_something(c))
         return 0;
     err->status = 2;
     snprintf(err->text, sizeof(err->text), "%s and %s have none of these metrics in common",

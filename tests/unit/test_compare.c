@@ -240,6 +240,25 @@ Test(compare, lost_values)
     release(&p);
 }
 
+/* A base of which nothing can be held against the new side says nothing, and does not pass. */
+Test(compare, base_without_values)
+{
+    struct pair p = {0};
+    const struct metric *m[] = {metric_find("power_w")};
+    const struct compare_rules rules = {
+        .margin = 0.02, .confidence = 0.95, .metrics = m, .nmetrics = 1};
+    struct store_error err = {0};
+
+    add(&p.base, &base);
+    add(&p.new, &new);
+    for (size_t i = 0; i < p.new.point[0].nruns; i++)
+        p.new.point[0].run[i].value[METRIC_POWER] = 5;
+    cr_expect_eq(compare_make(&p.c, &p.base, &p.new, "BASE", "NEW", &rules, &err), -1);
+    cr_expect_eq(err.status, 2);
+    cr_expect(strstr(err.text, "none of these metrics in common"));
+    release(&p);
+}
+
 static void neutral_before(FILE *out, int i)
 {
     fprintf(out, "\"host_cpu_pool_ratio\": %g", 0.5 + noise(i) / 100);

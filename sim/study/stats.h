@@ -9,7 +9,7 @@
  *  - Welch: sqrt(s1^2/n1 + s2^2/n2), Satterthwaite's (s1^2/n1 + s2^2/n2)^2 /
  *    ((s1^2/n1)^2/(n1-1) + (s2^2/n2)^2/(n2-1));
  *  - bootstrap-t (Efron and Tibshirani, 1993, section 12.5): the quantiles of (mean* - mean) / se* over
- *    resamples stand in for Student's. For tails, whose replications are skewed.
+ *    resamples stand in for Student's, which goes on beyond the last of them. For tails, whose replications are skewed.
  */
 #ifndef SIM_STUDY_STATS_H
 #define SIM_STUDY_STATS_H

@@ -219,6 +219,34 @@ Test(stats, bootstrap)
               covers_boot, covers_t);
 }
 
+/* However many tests there are, a difference can be so large that it is sure: beyond the resamples p goes on
+ * falling, from where they end, and never rises. */
+Test(stats, bootstrap_beyond_all_resamples)
+{
+    struct stats_diff d = stats_paired_tail(drug1, drug2, 10);
+    const double mean = d.mean;
+    double above = 1, below = 1;
+
+    cr_assert(d.sorted != NULL);
+    for (int i = 0; i <= 400; i++) {
+        d.mean = i * d.se / 4;
+        const double p = stats_p_above(&d, 0);
+
+        cr_expect(p <= above, "above at %d: %g after %g", i, p, above);
+        above = p;
+        d.mean = -d.mean;
+        const double q = stats_p_below(&d, 0);
+
+        cr_expect(q <= below, "below at %d: %g after %g", i, q, below);
+        below = q;
+    }
+    cr_expect(above < 1e-6 && below < 1e-6, "%g, %g", above, below);
+    d.mean = (d.sorted[STATS_RESAMPLES - 1] + 1e-9) * d.se;
+    near(stats_p_above(&d, 0), 1e-4, 1e-10, "where the resamples end");
+    d.mean = mean;
+    stats_free(&d);
+}
+
 Test(stats, bootstrap_is_the_same_every_time)
 {
     struct stats_diff a = stats_paired_tail(drug1, drug2, 10);

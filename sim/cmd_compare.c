@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "load.h"
+#include "obs/text.h"
 #include "parts.h"
 #include "run.h"
 #include "study/baseline.h"
@@ -199,6 +200,12 @@ static int choose_sides(struct command *c)
     return found ? 0 : STATUS_USAGE;
 }
 
+static void repair_names(struct command *c)
+{
+    text_repair(c->base_name);
+    text_repair(c->new_name);
+}
+
 static int check_baseline(const struct command *c)
 {
     const char *new = new_operand(c);
@@ -300,6 +307,7 @@ static int compare(struct command *c)
     status = read_inputs(c);
     if (status)
         return status;
+    repair_names(c);
     if (compare_make(&c->result, &c->base, &c->new, c->base_name, c->new_name, &c->rules, &err) !=
         0) {
         options_error(&c->opt, "%s", err.text);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "obs/text.h"
 #include "parts.h"
 #include "study/stats.h"
 
@@ -45,6 +46,7 @@ static void tell(char ***list, size_t *n, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
+    text_repair(text);
     *list = parts_grow(*list, *n, sizeof(**list));
     (*list)[(*n)++] = parts_copy(text);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "obs/text.h"
 #include "parts.h"
 #include "study/compare_internal.h"
 
@@ -45,6 +46,7 @@ static char *label_text(const struct data_point *p, bool shortened)
         between = ", ";
     }
     fclose(out);
+    text_repair(text);
     return text;
 }
 

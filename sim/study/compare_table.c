@@ -245,16 +245,30 @@ int compare_write_table(FILE *out, const struct compare *c)
     return failed || ferror(out) ? -1 : 0;
 }
 
-/* In a cell of a table of GitHub: no bar and no tag comes through. */
-static void put_cell(FILE *out, const char *text)
+/* On a line of Markdown: no bar, no tag and no end of a line comes through. */
+static void put_literal(FILE *out, const char *text)
 {
-    fputs("| ", out);
     for (; *text; text++) {
         if (strchr("|\\`*_<>&[]", *text))
             fputc('\\', out);
         fputc((unsigned char)*text < 0x20 ? ' ' : *text, out);
     }
+}
+
+static void put_cell(FILE *out, const char *text)
+{
+    fputs("| ", out);
+    put_literal(out, text);
     fputc(' ', out);
+}
+
+static void put_items(FILE *out, const char *lead, char *const *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        fputs(lead, out);
+        put_literal(out, text[i]);
+        fputc('\n', out);
+    }
 }
 
 static void put_markdown_rows(FILE *out, const struct compare *c)
@@ -294,10 +308,8 @@ int compare_write_markdown(FILE *out, const struct compare *c)
         return -1;
     }
     fprintf(out, "### tandem compare: %s\n\n%s\n\n", c->failed ? "failed" : "passed", summary);
-    for (size_t i = 0; i < c->nwarnings; i++)
-        fprintf(out, "- warning: %s\n", c->warning[i]);
-    for (size_t i = 0; i < c->nnotes; i++)
-        fprintf(out, "- %s\n", c->note[i]);
+    put_items(out, "- warning: ", c->warning, c->nwarnings);
+    put_items(out, "- ", c->note, c->nnotes);
     if (c->nwarnings + c->nnotes > 0)
         fputc('\n', out);
     put_markdown_rows(out, c);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "obs/text.h"
 #include "study/baseline.h"
 #include "study/compare.h"
 
@@ -506,6 +507,48 @@ Test(compare, text_of_users)
     free(junit);
     free(json);
     release(&p);
+}
+
+/* A value is shown up to a length, which may end within a character; lines and bars stay in theirs. */
+Test(compare, text_that_is_cut)
+{
+    struct pair p;
+    struct fake a = base, b = base;
+    char scenario[200];
+
+    snprintf(scenario, sizeof(scenario), "{\"x\": \"%079d\u00e9z\", \"y\": \"1\\n# |<b>\"}", 0);
+    b.scenario = scenario;
+    b.fingerprint = "h";
+    compare_fakes(&p, &a, &b, (struct compare_rules){0});
+    char *junit = written(compare_write_junit, &p.c);
+    char *markdown = written(compare_write_markdown, &p.c);
+
+    cr_expect(strstr(junit, "0? in NEW"), "half a character: %s", junit);
+    cr_expect(strchr(junit, '\xc3') == NULL);
+    cr_expect(strstr(markdown, "1 # \\|\\<b\\> in NEW"), "%s", markdown);
+    free(junit);
+    free(markdown);
+    release(&p);
+}
+
+static void expect_repaired(const char *text, const char *want)
+{
+    char copy[40];
+
+    snprintf(copy, sizeof(copy), "%s", text);
+    text_repair(copy);
+    cr_expect_str_eq(copy, want, "%s: %s", text, copy);
+}
+
+Test(compare, text_repair)
+{
+    expect_repaired("a\u00e9\u20ac\U0001f600z", "a\u00e9\u20ac\U0001f600z");
+    expect_repaired("\xc3", "?");
+    expect_repaired("\xe2\x82", "??");
+    expect_repaired("a\xffz\xc0\xaf", "a?z??");
+    expect_repaired("\xed\xa0\x80", "???");
+    expect_repaired("\xef\xbf\xbe", "???");
+    expect_repaired("\xf4\x90\x80\x80", "????");
 }
 
 /* ---- baselines ---- */

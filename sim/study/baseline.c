@@ -3,6 +3,7 @@
 #include "study/baseline.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,7 +83,7 @@ static cJSON *read_tree(const char *path, bool *is, struct store_error *err)
 {
     size_t n;
     char *text = dataset_read_file(path, &n, err);
-    cJSON *root = text ? cJSON_Parse(text) : NULL;
+    cJSON *root = text ? cJSON_ParseWithOpts(text, NULL, true) : NULL;
     const char *schema = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, "schema"));
 
     *is = schema && strcmp(schema, BASELINE_SCHEMA) == 0;
@@ -107,6 +108,72 @@ int baseline_is(const char *path, struct store_error *err)
     return err->status ? -1 : is;
 }
 
+static bool is_digits(const char *text)
+{
+    return text && *text && text[strspn(text, "0123456789")] == '\0';
+}
+
+/* Why a run is none: what would be left out silently otherwise, and pass for ever. */
+static const char *fault_of_run(const cJSON *run)
+{
+    const cJSON *value;
+
+    if (!is_digits(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(run, "seed"))))
+        return "no seed";
+    if (!cJSON_IsNumber(cJSON_GetObjectItemCaseSensitive(run, "replication")))
+        return "no replication";
+    if (!cJSON_IsString(cJSON_GetObjectItemCaseSensitive(run, "fingerprint")))
+        return "no fingerprint";
+    cJSON_ArrayForEach(value, cJSON_GetObjectItemCaseSensitive(run, "metrics"))
+    {
+        if (!cJSON_IsNumber(value))
+            return "a metric that is no number";
+    }
+    return NULL;
+}
+
+static bool is_twice(const struct data_point *p, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (p->run[i].seed == p->run[at].seed && p->run[i].replication == p->run[at].replication)
+            return true;
+    return false;
+}
+
+/* A fault of the runs of a point, *at being which. */
+static const char *fault_of_runs(const struct data_point *p, const cJSON *runs, size_t *at)
+{
+    const cJSON *run;
+
+    *at = 0;
+    cJSON_ArrayForEach(run, runs)
+    {
+        const char *why =
+            is_twice(p, *at) ? "the seed and replication of another" : fault_of_run(run);
+
+        if (why)
+            return why;
+        ++*at;
+    }
+    return NULL;
+}
+
+static int damaged(struct store_error *err, const char *path, size_t point, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static int damaged(struct store_error *err, const char *path, size_t point, const char *fmt, ...)
+{
+    char what[120];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(what, sizeof(what), fmt, ap);
+    va_end(ap);
+    err->status = 2;
+    snprintf(err->text, sizeof(err->text), "%s: damaged: point %zu %s", path, point, what);
+    return -1;
+}
+
 static int add_points(struct dataset *d, const char *path, const cJSON *list,
                       struct store_error *err)
 {
@@ -116,6 +183,8 @@ static int add_points(struct dataset *d, const char *path, const cJSON *list,
     {
         const cJSON *labels = cJSON_GetObjectItemCaseSensitive(item, "labels");
         struct data_point *p = dataset_new_point(d);
+        const char *why;
+        size_t at;
 
         if (!p || !dataset_fill_result(p, item, path)) {
             *err = (struct store_error){.status = 3, .text = "out of memory"};
@@ -126,12 +195,11 @@ static int add_points(struct dataset *d, const char *path, const cJSON *list,
             p->labels = cJSON_Duplicate(labels, true);
         }
         p->position = (int64_t)d->n;
-        if (p->nruns > 0 && *p->hash && p->labels)
-            continue;
-        err->status = 2;
-        snprintf(err->text, sizeof(err->text), "%s: damaged: point %zu has no runs or no hash",
-                 path, d->n - 1);
-        return -1;
+        if (p->nruns == 0 || !*p->hash || !p->labels)
+            return damaged(err, path, d->n - 1, "has no runs or no hash");
+        why = fault_of_runs(p, cJSON_GetObjectItemCaseSensitive(item, "replications"), &at);
+        if (why)
+            return damaged(err, path, d->n - 1, "has in run %zu %s", at, why);
     }
     return 0;
 }

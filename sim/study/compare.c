@@ -332,29 +332,36 @@ static void add_whole(struct compare *c, size_t at, const char *note)
                                               .p_within = NAN};
 }
 
-/* Runs of the point that a store has as failed only. */
-static bool has_failures(const struct dataset *d, const struct data_point *p)
+/* Runs of the point that a store has as failed only; several sweeps may have the point. */
+static size_t failures_of(const struct dataset *d, const struct data_point *p)
 {
+    size_t n = 0;
+
     for (size_t i = 0; i < d->nfailures; i++)
-        if (strcmp(d->failure[i].hash, p->hash) == 0 &&
-            strcmp(d->failure[i].policy, p->policy) == 0 &&
-            strcmp(d->failure[i].version, p->version) == 0)
-            return true;
-    return false;
+        n += strcmp(d->failure[i].hash, p->hash) == 0 &&
+             strcmp(d->failure[i].sweep, p->sweep) == 0 &&
+             strcmp(d->failure[i].policy, p->policy) == 0 &&
+             strcmp(d->failure[i].version, p->version) == 0;
+    return n;
 }
 
-static void look_at_runs(struct compare *c, size_t at, const struct dataset *new)
+static void look_at_runs(struct compare *c, size_t at, const struct dataset *base,
+                         const struct dataset *new)
 {
     const struct compare_point *p = &c->point[at];
+    const size_t before = failures_of(base, p->base), now = failures_of(new, p->new);
 
-    if (has_failures(new, p->new))
+    if (now > before)
         add_whole(c, at, "some of its runs failed");
+    else if (now > 0)
+        tell(&c->warning, &c->nwarnings, "%s%s%zu runs failed in %s, %zu in %s", p->label,
+             *p->label ? ": " : "", before, c->base_name, now, c->new_name);
     if (p->new->nruns < p->base->nruns)
         tell(&c->note, &c->nnotes, "%s%s%zu runs in %s, %zu in %s", p->label, *p->label ? ": " : "",
              p->base->nruns, c->base_name, p->new->nruns, c->new_name);
 }
 
-static void add_rows(struct compare *c, const struct dataset *new)
+static void add_rows(struct compare *c, const struct dataset *base, const struct dataset *new)
 {
     for (size_t i = 0; i < c->npoints; i++) {
         if (!c->point[i].new) {
@@ -363,7 +370,7 @@ static void add_rows(struct compare *c, const struct dataset *new)
             tell(&c->note, &c->nnotes, "only %s has the point (%s)", c->new_name,
                  c->point[i].label);
         } else {
-            look_at_runs(c, i, new);
+            look_at_runs(c, i, base, new);
             for (size_t k = 0; k < c->rules.nmetrics; k++)
                 add_row(c, i, c->rules.metrics[k]);
         }
@@ -467,7 +474,8 @@ static void sum_up(struct compare *c)
 static bool says_something(const struct compare *c)
 {
     for (size_t i = 0; i < c->nrows; i++)
-        if (c->row[i].verdict == VERDICT_WORSE || c->row[i].nbase > 0)
+        if (c->row[i].verdict == VERDICT_WORSE || c->row[i].verdict == VERDICT_IDENTICAL ||
+            c->row[i].nbase > 0)
             return true;
     return false;
 }
@@ -486,7 +494,7 @@ int compare_make(struct compare *c, const struct dataset *base, const struct dat
     if (!c->rules.metrics)
         c->rules.metrics = own = compare_default_metrics(&c->rules.nmetrics);
     look_at_origins(c);
-    add_rows(c, new);
+    add_rows(c, base, new);
     correct(c);
     for (size_t i = 0; i < c->nrows; i++)
         if (c->row[i].metric && (!c->row[i].equal || c->row[i].lost))

@@ -318,7 +318,7 @@ char *dataset_read_file(const char *path, size_t *n, struct store_error *err)
 
 int dataset_add_text(struct dataset *d, const char *path, const char *text, struct store_error *err)
 {
-    cJSON *root = cJSON_Parse(text);
+    cJSON *root = cJSON_ParseWithOpts(text, NULL, true);
     const bool good = strcmp(text_of(root, "schema"), "tandem.result/1") == 0;
     struct data_point *p = good ? dataset_new_point(d) : NULL;
     int failed = 0;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "obs/text.h"
 #include "study/baseline.h"
 #include "study/compare.h"
 
@@ -193,7 +192,21 @@ Test(compare, one_replication)
     release(&p);
 }
 
-/* A run that failed is no run that is as good as the others. */
+static void add_failure(struct dataset *d)
+{
+    const struct data_point *p = &d->point[0];
+
+    cr_assert(d->nfailures == 0);
+    d->failure = calloc(1, sizeof(*d->failure));
+    d->nfailures = 1;
+    *d->failure = (struct data_failure){.hash = strdup(p->hash),
+                                        .sweep = strdup(p->sweep),
+                                        .version = strdup(p->version),
+                                        .policy = strdup(p->policy),
+                                        .labels = cJSON_CreateObject()};
+}
+
+/* A run that failed is no run that is as good as the others, unless it failed before, too. */
 Test(compare, failed_runs)
 {
     struct pair p = {0};
@@ -202,12 +215,7 @@ Test(compare, failed_runs)
 
     add(&p.base, &base);
     add(&p.new, &base);
-    p.new.failure = calloc(1, sizeof(*p.new.failure));
-    p.new.nfailures = 1;
-    *p.new.failure = (struct data_failure){.hash = strdup(p.new.point[0].hash),
-                                           .version = strdup(p.new.point[0].version),
-                                           .policy = strdup(p.new.point[0].policy),
-                                           .labels = cJSON_CreateObject()};
+    add_failure(&p.new);
     cr_assert(compare_make(&p.c, &p.base, &p.new, "BASE", "NEW", &rules, &err) == 0);
     cr_expect_eq(p.c.verdict, VERDICT_WORSE);
     cr_expect(p.c.failed);
@@ -216,6 +224,12 @@ Test(compare, failed_runs)
 
     cr_expect_str_eq(words, "worse: some of its runs failed");
     free(words);
+    compare_free(&p.c);
+    add_failure(&p.base);
+    cr_assert(compare_make(&p.c, &p.base, &p.new, "BASE", "NEW", &rules, &err) == 0);
+    cr_expect_eq(p.c.verdict, VERDICT_IDENTICAL);
+    cr_expect(p.c.nwarnings == 1);
+    cr_expect_str_eq(p.c.warning[0], "1 runs failed in BASE, 1 in NEW");
     release(&p);
 }
 
@@ -531,26 +545,6 @@ Test(compare, text_that_is_cut)
     release(&p);
 }
 
-static void expect_repaired(const char *text, const char *want)
-{
-    char copy[40];
-
-    snprintf(copy, sizeof(copy), "%s", text);
-    text_repair(copy);
-    cr_expect_str_eq(copy, want, "%s: %s", text, copy);
-}
-
-Test(compare, text_repair)
-{
-    expect_repaired("a\u00e9\u20ac\U0001f600z", "a\u00e9\u20ac\U0001f600z");
-    expect_repaired("\xc3", "?");
-    expect_repaired("\xe2\x82", "??");
-    expect_repaired("a\xffz\xc0\xaf", "a?z??");
-    expect_repaired("\xed\xa0\x80", "???");
-    expect_repaired("\xef\xbf\xbe", "???");
-    expect_repaired("\xf4\x90\x80\x80", "????");
-}
-
 /* ---- baselines ---- */
 
 static void write_baseline(const char *path, const struct dataset *d)
@@ -591,19 +585,21 @@ Test(compare, baseline_round_trip)
     remove(path);
 }
 
-Test(compare, baseline_of_another_scenario)
+static void no_values_at_all(FILE *out, int i)
 {
-    struct dataset a = {0}, b = {0};
-    struct store_error err = {0};
-    struct fake other = base;
+    (void)out;
+    (void)i;
+}
 
-    other.scenario = "{\"a\": 10}";
-    add(&a, &base);
-    add(&b, &other);
-    cr_expect_eq(baseline_fits(&a, &b, "b.json", "do this", &err), -1);
-    cr_expect_eq(err.status, 2);
-    cr_expect_str_eq(err.text, "b.json was made of another scenario: a was 1, is 10. If the change "
-                               "is wanted, make a new one: do this");
-    dataset_free(&a);
-    dataset_free(&b);
+/* The same events are identical, also where only a metric is asked for that the base does not keep. */
+Test(compare, identical_without_the_metric)
+{
+    struct pair p;
+    struct fake without = base;
+    const struct metric *m[] = {metric_find("barriers_per_s")};
+
+    without.values = no_values_at_all;
+    compare_fakes(&p, &without, &base, (struct compare_rules){.metrics = m, .nmetrics = 1});
+    cr_expect_eq(p.c.verdict, VERDICT_IDENTICAL);
+    release(&p);
 }

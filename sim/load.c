@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "obs/result.h"
 #include "parts.h"
@@ -22,10 +23,18 @@ const char *policies_hash(void)
 /* The whole file; NULL with errno. */
 static char *read_file(const char *path, size_t *size)
 {
-    FILE *f = fopen(path, "rb");
     size_t room = 1 << 16, n;
     char *text = NULL;
+    struct stat st;
+    FILE *f;
 
+    if (stat(path, &st) != 0)
+        return NULL;
+    if (!S_ISREG(st.st_mode)) { /* a device may never end, a pipe never begin */
+        errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+        return NULL;
+    }
+    f = fopen(path, "rb");
     if (!f)
         return NULL;
     *size = 0;

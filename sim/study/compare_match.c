@@ -50,9 +50,30 @@ static char *label_text(const struct data_point *p, bool shortened)
     return text;
 }
 
+static int by_name(const void *a, const void *b)
+{
+    const cJSON *const *x = a, *const *y = b;
+
+    return strcmp((*x)->string, (*y)->string);
+}
+
+/* The order in which a sweep names its axes does not matter. */
 static char *label_of(const struct data_point *p)
 {
-    return label_text(p, false);
+    const int n = cJSON_GetArraySize(p->labels);
+    const cJSON **axis = parts_alloc((size_t)n + 1, sizeof(*axis)), *item;
+    struct data_point sorted = {.labels = cJSON_CreateObject()};
+    char *text;
+    size_t k = 0;
+
+    cJSON_ArrayForEach(item, p->labels) axis[k++] = item;
+    qsort(axis, k, sizeof(*axis), by_name);
+    for (size_t i = 0; i < k; i++)
+        cJSON_AddItemToObject(sorted.labels, axis[i]->string, cJSON_Duplicate(axis[i], true));
+    text = label_text(&sorted, false);
+    cJSON_Delete(sorted.labels);
+    free(axis);
+    return text;
 }
 
 /* The points of a dataset by label. */

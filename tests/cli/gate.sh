@@ -125,6 +125,10 @@ grep -q '^warning' out && fail "--by warns of what it asks for"
 grep -q '^vcpus=4' out || fail "--by: no labels: $(cat out)"
 "$TANDEM" baseline write s.json a.db && "$TANDEM" compare s.json b.db > out || fail "a baseline of a store"
 grep -q '^identical: ' out || fail "a baseline of a store is not identical to it"
+sed 's/^axes: {\(.*\]\), \(vms.*\)}/axes: {\2, \1}/' sweep.yaml > turned.yaml
+grep -q '^axes: {vms.b' turned.yaml || fail "the axes are not turned: $(cat turned.yaml)"
+"$TANDEM" sweep turned.yaml -q -o t.db && "$TANDEM" compare a.db t.db > out || fail "axes in another order: $(tail -1 out)"
+grep -q '^identical: ' out || fail "axes in another order are not identical"
 "$TANDEM" sweep sweep.yaml -q -o d.db --filter b.vcpus=2
 "$TANDEM" compare a.db d.db > out
 status "points that are gone" 1 $?

@@ -91,6 +91,8 @@ refused "a call that is not there" 2 "undefined symbol: not_there" call.so
 echo text > text.so
 refused "no shared object" 2 "text.so: cannot be loaded" text.so
 refused "no file" 3 "none.so: cannot be read: No such file" none.so
+refused "a folder" 3 "$dir: cannot be read: Is a directory" "$dir"
+refused "a device" 3 "/dev/full: cannot be read: Invalid argument" /dev/full
 "$TANDEM" run scenario.yaml --policy mine.so --policy ./mine.so > out 2> err
 status "the same one twice" 2 $?
 ok "what does not fit is refused"

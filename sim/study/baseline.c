@@ -195,6 +195,7 @@ static int add_points(struct dataset *d, const char *path, const cJSON *list,
             p->labels = cJSON_Duplicate(labels, true);
         }
         p->position = (int64_t)d->n;
+        p->partial = true;
         if (p->nruns == 0 || !*p->hash || !p->labels)
             return damaged(err, path, d->n - 1, "has no runs or no hash");
         why = fault_of_runs(p, cJSON_GetObjectItemCaseSensitive(item, "replications"), &at);

@@ -2,6 +2,7 @@
 /* Matching points and judging metrics. See compare.h. */
 #include "study/compare_internal.h"
 
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -70,11 +71,18 @@ static size_t partners(const struct data_point *a, const struct data_point *b)
 }
 
 /* A baseline keeps some metrics only: what it does not have cannot differ. */
-static bool same_values(const struct data_run *a, const struct data_run *b)
+static bool same_values(const struct compare_point *p, const struct data_run *base,
+                        const struct data_run *new)
 {
-    for (int m = 0; m < METRIC_COUNT; m++)
-        if (!isnan(a->value[m]) && !isnan(b->value[m]) && a->value[m] != b->value[m])
+    for (int m = 0; m < METRIC_COUNT; m++) {
+        const double x = base->value[m], y = new->value[m];
+        const bool unknown = (isnan(x) && p->base->partial) || (isnan(y) && p->new->partial);
+
+        if (!unknown && isnan(x) != isnan(y))
             return false;
+        if (!isnan(x) && !isnan(y) && x != y)
+            return false;
+    }
     return true;
 }
 
@@ -90,7 +98,9 @@ static void check_identical(struct compare *c, struct compare_point *p)
 
         same = other && *other->fingerprint &&
                strcmp(other->fingerprint, few->run[i].fingerprint) == 0;
-        measured = measured && same && same_values(&few->run[i], other);
+        measured = measured && same &&
+                   (few == p->base ? same_values(p, &few->run[i], other)
+                                   : same_values(p, other, &few->run[i]));
     }
     p->identical = same && measured;
     if (same && !measured)
@@ -208,6 +218,18 @@ static size_t values_of(const struct data_point *p, int m)
     return n;
 }
 
+/* Fisher's exact test, one-sided: of all runs with a value, so few or fewer on the new side. */
+static double p_of_loss(const struct compare_point *p, int m)
+{
+    const size_t b = values_of(p->base, m), n = values_of(p->new, m);
+    const size_t without = p->base->nruns + p->new->nruns - b - n;
+
+    if (n * p->base->nruns >= b * p->new->nruns)
+        return 1;
+    return gsl_cdf_hypergeometric_P((unsigned)n, (unsigned)(b + n), (unsigned)without,
+                                    (unsigned)p->new->nruns);
+}
+
 static struct columns columns_of(const struct compare_point *p, int m)
 {
     const size_t least = p->base->nruns < p->new->nruns ? p->base->nruns : p->new->nruns;
@@ -298,9 +320,8 @@ static void add_row(struct compare *c, size_t at, const struct metric *m)
                             .p_within = NAN};
 
     r.relative = r.base != 0;
-    r.lost = values_of(p->base, (int)(m - metrics)) == p->base->nruns &&
-             values_of(p->new, (int)(m - metrics)) < p->new->nruns;
-    r.equal = p->identical || all_equal(&v);
+    r.p_lost = p_of_loss(p, (int)(m - metrics));
+    r.equal = p->identical || (all_equal(&v) && r.p_lost == 1);
     if (v.nbase > 0 && v.nnew > 0) {
         if (r.equal) {
             r.effect = r.low = r.high = 0;
@@ -329,7 +350,8 @@ static void add_whole(struct compare *c, size_t at, const char *note)
                                               .low = NAN,
                                               .high = NAN,
                                               .p_differs = NAN,
-                                              .p_within = NAN};
+                                              .p_within = NAN,
+                                              .p_lost = 1};
 }
 
 /* Runs of the point that a store has as failed only; several sweeps may have the point. */
@@ -379,7 +401,7 @@ static void add_rows(struct compare *c, const struct dataset *base, const struct
 
 static bool is_test(const struct compare_row *r)
 {
-    return r->metric && !r->equal && !r->lost && !isnan(r->p_differs);
+    return r->metric && !r->equal && !isnan(r->low);
 }
 
 /* Each family of tests by itself: what is said to differ, and what is said to be the same. */
@@ -405,16 +427,30 @@ static void correct(struct compare *c)
     free(p);
 }
 
-/* A row of which a side has no value, or lost some. */
-static void judge_one_sided(struct compare_row *r)
+/* A row of which one side has no value at all, or the new one so few that it is no chance. False when
+ * the values that there are have to be judged. */
+static bool judge_loss(const struct compare *c, struct compare_row *r)
 {
-    if (r->nnew == 0 || r->lost) {
+    const struct compare_point *p = &c->point[r->point];
+    const bool all =
+        r->nnew == 0 && values_of(p->base, (int)(r->metric - metrics)) == p->base->nruns;
+
+    if (all || r->p_lost * (double)c->nrows <= 1 - c->rules.confidence) {
         r->verdict = r->metric->better == BETTER_NONE ? VERDICT_CHANGED : VERDICT_WORSE;
-        r->note = r->nnew == 0 ? "it has no value any more" : "some runs have no value any more";
-    } else {
+        r->note = r->nnew == 0 ? "it has no value any more" : "fewer runs have a value than before";
+    } else if (r->nbase == 0 && p->base->partial) {
+        r->verdict = VERDICT_UNDECIDED;
+        r->note = "the base does not keep it";
+    } else if (r->nbase == 0) {
         r->verdict = VERDICT_CHANGED;
         r->note = "it had no value before";
+    } else if (r->nnew == 0) {
+        r->verdict = VERDICT_UNDECIDED;
+        r->note = "fewer runs have a value than before";
+    } else {
+        return false;
     }
+    return true;
 }
 
 /* How many replications would decide it at Bonferroni's level, which Holm's is never stricter than:
@@ -435,14 +471,12 @@ static size_t needed(const struct compare *c, const struct compare_row *r)
     return n;
 }
 
-static void judge(const struct compare *c, struct compare_row *r)
+static void judge_values(const struct compare *c, struct compare_row *r)
 {
     const double alpha = 1 - c->rules.confidence;
     const bool beyond = !r->relative || fabs(r->effect) > c->rules.margin;
 
-    if (r->nbase == 0 || r->nnew == 0 || r->lost) {
-        judge_one_sided(r);
-    } else if (r->p_within <= alpha) {
+    if (r->p_within <= alpha) {
         r->verdict = VERDICT_SAME;
     } else if (r->p_differs <= alpha && beyond) {
         const bool up = r->effect > 0;
@@ -454,6 +488,18 @@ static void judge(const struct compare *c, struct compare_row *r)
         r->verdict = VERDICT_UNDECIDED;
         r->needed = needed(c, r);
     }
+}
+
+static void judge(const struct compare *c, struct compare_row *r)
+{
+    if (judge_loss(c, r))
+        return;
+    judge_values(c, r);
+    if (r->p_lost == 1 || r->verdict == VERDICT_WORSE)
+        return;
+    /* The values that are left say too little of those that are not. */
+    r->verdict = VERDICT_UNDECIDED;
+    r->note = "fewer runs have a value than before";
 }
 
 static void sum_up(struct compare *c)
@@ -497,7 +543,7 @@ int compare_make(struct compare *c, const struct dataset *base, const struct dat
     add_rows(c, base, new);
     correct(c);
     for (size_t i = 0; i < c->nrows; i++)
-        if (c->row[i].metric && (!c->row[i].equal || c->row[i].lost))
+        if (c->row[i].metric && !c->row[i].equal)
             judge(c, &c->row[i]);
     sum_up(c);
     free(own);

@@ -50,15 +50,16 @@ struct compare_row {
     const struct metric *metric; /* NULL: the point as a whole */
     enum verdict verdict;
     bool paired, tail;
-    bool lost;  /* every run of the base has a value, and not every new one */
     bool equal; /* all values are the same on both sides */
     int nbase, nnew;
     double base, new;         /* means; NAN = no value */
     double effect, low, high; /* of the base, or in the metric's unit where that is 0; NAN = none */
     bool relative;
     double p_differs, p_within; /* corrected */
-    size_t needed;              /* replications in all that would decide it; 0: cannot be told */
-    const char *note;           /* static text, or NULL */
+    double
+        p_lost; /* that so few of the new runs have a value by chance; 1: no smaller a share has one */
+    size_t needed;    /* replications in all that would decide it; 0: cannot be told */
+    const char *note; /* static text, or NULL */
 };
 
 #define COMPARE_MOST_NEEDED 10000 /* `needed` is at most this: so many or more */

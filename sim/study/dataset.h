@@ -27,6 +27,7 @@ struct data_point {
     char *sweep;  /* whose labels these are; "" without a name */
     cJSON *labels, *echo;
     char *hash, *version, *policy, *machine;
+    bool partial; /* a metric without a value may have had one, which was not kept */
     int64_t position;
     struct data_run *run;
     size_t nruns;

@@ -38,6 +38,25 @@ static int io_error(const struct options *o, const char *name)
     return STATUS_IO;
 }
 
+/* What cannot be compared with itself, as one point by two versions of the program, is no baseline. */
+static int check_points(const struct options *o, const struct dataset *d,
+                        const struct metric **chosen, size_t n)
+{
+    const struct compare_rules rules = {.metrics = chosen, .nmetrics = n};
+    const char *name = o->operand[1];
+    struct store_error err = {0};
+    struct compare c;
+
+    if (compare_make(&c, d, d, name, name, &rules, &err) != 0) {
+        options_error(o, "%s", err.text);
+        return err.status;
+    }
+    compare_free(&c);
+    if (d->nfailures > 0 && !option_flag(o, "quiet"))
+        options_error(o, "note: %zu failed runs of %s are not in it", d->nfailures, name);
+    return 0;
+}
+
 static int write_points(const struct options *o, const struct dataset *d,
                         const struct metric *const *chosen, size_t n)
 {
@@ -80,6 +99,8 @@ static int write_baseline(const struct options *o)
         status = input_add(o, &d, o->operand[1], &rules, NULL);
     else if (!chosen)
         status = STATUS_FAILED;
+    if (!status)
+        status = check_points(o, &d, chosen, n);
     if (!status)
         status = write_points(o, &d, chosen, n);
     free(chosen);

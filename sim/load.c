@@ -13,6 +13,10 @@
 #include "parts.h"
 #include "registry.h"
 
+#define LOADED_MAX 96 /* more than the registry takes of all kinds together */
+
+static char own[LOADED_MAX][33]; /* of each object, ascending */
+static size_t nloaded;
 static char hash[33]; /* of all that was loaded; "" before */
 
 const char *policies_hash(void)
@@ -60,18 +64,26 @@ static char *read_file(const char *path, size_t *size)
     return text;
 }
 
-/* The objects are told apart by what is in them, whatever they are called. */
+static int by_hash(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/* The objects are told apart by what is in them, whatever they are called, and in whatever order they
+ * are loaded. */
 static void add_hash(const char *bytes, size_t n)
 {
-    char both[65], own[33];
+    char all[LOADED_MAX * 32 + 1] = "";
+    size_t size = 0;
 
-    hash_hex(bytes, n, own);
-    if (!hash[0]) {
-        memcpy(hash, own, sizeof(hash));
-        return;
-    }
-    snprintf(both, sizeof(both), "%s%s", hash, own);
-    hash_hex(both, strlen(both), hash);
+    hash_hex(bytes, n, own[nloaded++]);
+    qsort(own, nloaded, sizeof(own[0]), by_hash);
+    for (size_t i = 0; i < nloaded; i++)
+        size += (size_t)snprintf(all + size, sizeof(all) - size, "%s", own[i]);
+    if (nloaded == 1)
+        memcpy(hash, own[0], sizeof(hash));
+    else
+        hash_hex(all, size, hash);
 }
 
 /* "libtwo-choices.so.1" -> "two_choices"; malloc'ed. */
@@ -143,7 +155,8 @@ char *policy_load(const char *path, int *status)
         *status = 3;
         why = parts_format("%s: cannot be read: %s", full, strerror(errno));
     } else {
-        why = load_object(full);
+        why = nloaded < LOADED_MAX ? load_object(full)
+                                   : parts_format("%s: too many loaded policies", full);
         if (!why)
             add_hash(bytes, size);
     }

@@ -21,7 +21,7 @@ bool options_read_policies(struct options *o, const struct command_spec *command
                            char **argv);
 /* Loads one object. NULL, or why not (malloc'ed); *status is 2 or 3 then. */
 char *policy_load(const char *path, int *status);
-/* Hash over all objects loaded so far, in the order of loading; "" when there is none. */
+/* Hash over all objects loaded so far, in any order; "" when there is none. */
 const char *policies_hash(void);
 
 #endif

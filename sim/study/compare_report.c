@@ -94,7 +94,7 @@ int compare_write_json(FILE *out, const struct compare *c)
 /* "" where there is no number. */
 static const char *number(double v, char text[40])
 {
-    if (isnan(v))
+    if (!isfinite(v))
         return NULL;
     snprintf(text, 40, "%.17g", v);
     return text;

@@ -108,8 +108,10 @@ static int run_scenario(const struct options *o, struct dataset *d, const char *
 /* Something to compare: points with runs of known scenarios. */
 static int has_runs(const struct options *o, const struct dataset *d, const char *path)
 {
-    if (d->n == 0)
-        return options_error(o, "%s: no finished run", path);
+    if (d->n == 0) {
+        options_error(o, "%s: no finished run, %zu that failed", path, d->nfailures);
+        return d->nfailures ? STATUS_FAILED : STATUS_USAGE;
+    }
     for (size_t i = 0; i < d->n; i++)
         if (d->point[i].nruns == 0 || !*d->point[i].hash)
             return options_error(o, "%s: damaged: a point without %s", path,
@@ -151,6 +153,15 @@ static const struct metric **all_metrics(size_t *n)
     return list;
 }
 
+/* Once, however often it is named. */
+static void add_metric(const struct metric **list, size_t *n, const struct metric *m)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (list[i] == m)
+            return;
+    list[(*n)++] = m;
+}
+
 const struct metric **input_metrics(const struct options *o, size_t *n, bool *failed)
 {
     const char *text = option_text(o, "metrics", NULL), *unknown = NULL;
@@ -167,7 +178,7 @@ const struct metric **input_metrics(const struct options *o, size_t *n, bool *fa
         return all_metrics(n);
     list = calloc(strlen(text) + 1, sizeof(*list));
     while (list && (m = plot_metric_next(&text, &unknown, &len)))
-        list[(*n)++] = m;
+        add_metric(list, n, m);
     if (list && !unknown && *n > 0)
         return list;
     name = parts_format("%.*s", unknown ? (int)len : 0, unknown ? unknown : "");

@@ -123,7 +123,7 @@ grep -q '^identical: ' out || fail "equal stores are not identical"
 [ $? -le 1 ] || fail "--by: $(cat err)"
 grep -q '^warning' out && fail "--by warns of what it asks for"
 grep -q '^vcpus=4' out || fail "--by: no labels: $(cat out)"
-"$TANDEM" baseline write s.json a.db && "$TANDEM" compare s.json b.db > out || fail "a baseline of a store"
+"$TANDEM" baseline write s.json a.db -q && "$TANDEM" compare s.json b.db > out || fail "a baseline of a store"
 grep -q '^identical: ' out || fail "a baseline of a store is not identical to it"
 sed 's/^axes: {\(.*\]\), \(vms.*\)}/axes: {\2, \1}/' sweep.yaml > turned.yaml
 grep -q '^axes: {vms.b' turned.yaml || fail "the axes are not turned: $(cat turned.yaml)"
@@ -133,4 +133,11 @@ grep -q '^identical: ' out || fail "axes in another order are not identical"
 "$TANDEM" compare a.db d.db > out
 status "points that are gone" 1 $?
 grep -q 'worse: it has no runs of this point' out || fail "points that are gone: $(cat out)"
+"$TANDEM" compare s.json b.db --metrics p99,throughput,p99 --format csv > out
+[ "$(grep -c ',throughput_per_s,' out)" -eq 4 ] || fail "a metric named twice: $(cat out)"
+sqlite3 a.db "INSERT INTO run SELECT key || 'x', point, seed, replication, '0.0.1', policy, fingerprint, vals, wall_ms FROM run" ||
+    fail "sqlite3"
+"$TANDEM" baseline write t.json a.db > out 2> err
+status "a baseline of two versions" 2 $?
+grep -q 'is there more than once' err && [ ! -e t.json ] || fail "a baseline of two versions: $(cat err)"
 ok "stores, baselines of stores, and sides of one store"

@@ -69,6 +69,17 @@ cmp -s mine.so other/mine.so && fail "two builds are the same file"
 [ "$(runs)" = $((2 * first)) ] || fail "another build was not run: $(runs) rows, before $first"
 ok "builds are told apart in a store"
 
+# Several: whatever the order.
+sed 's/guest_policy_mine/guest_policy_second/; s/"mine"/"second"/' mine.c > second.c
+build second.c second.so
+"$TANDEM" run mine.yaml -f json -o one.json --policy mine.so --policy second.so &&
+    "$TANDEM" run mine.yaml -f json -o two.json --policy second.so --policy mine.so || fail "two policies"
+same "the order of policies" one.json two.json
+grep -h '"policy": "' one.json > a
+grep -h '"policy": "' outside.json > b
+cmp -s a b && fail "a second policy leaves no mark"
+ok "several policies, in any order"
+
 # What does not fit.
 sed 's/TANDEM_POLICY_ABI/99/' mine.c > old.c
 build old.c abi/mine.so

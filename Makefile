@@ -254,6 +254,8 @@ install: $(B)/install/tandem $(B)/install/tandem.pc ## install below PREFIX (def
 	$(Q)install -D -m 644 $(B)/install/tandem.pc '$(DESTDIR)$(PREFIX)/share/pkgconfig/tandem.pc'
 	$(Q)for header in $(HEADERS:sim/%=%); do \
 		install -D -m 644 sim/$$header '$(DESTDIR)$(PREFIX)/include/tandem'/$$header || exit; done
+	$(Q)for page in README.md sim/study/COMPARE.md models/OUT-OF-TREE.md; do \
+		install -D -m 644 $$page '$(DESTDIR)$(PREFIX)/share/doc/tandem'/$$(basename $$page) || exit; done
 	$(Q)$< help --man > $(B)/install/tandem.1
 	$(Q)$< help --completion bash > $(B)/install/tandem.bash
 	$(Q)$< help --completion zsh > $(B)/install/_tandem

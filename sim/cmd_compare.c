@@ -54,7 +54,7 @@ const struct command_spec command_compare = {
         "each "
         "metric is better, same (within the margin, shown by an equivalence test), worse, or "
         "undecided, with the replications that it would take. Runs are paired by seed where they "
-        "can be. sim/study/COMPARE.md tells how.",
+        "can be. The page COMPARE.md tells how.",
     .option = option,
     .status = "0 not worse (undecided included), 1 worse, with --strict also undecided or a "
               "warning, 2 bad input, no baseline or one of another scenario, 3 cannot read or "

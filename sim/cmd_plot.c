@@ -44,8 +44,8 @@ static const struct option_spec option[] = {
 const struct command_spec command_plot = {
     .name = "plot",
     .summary = "draw a figure from stores or results",
-    .usage = "FIGURE STORE.db|RESULT.json... -o FILE [OPTION]...\n"
-             "scoreboard STORE.db... --facts NAME -o FILE [OPTION]...\n"
+    .usage = "FIGURE STORE.db[:SWEEP]|RESULT.json... -o FILE [OPTION]...\n"
+             "scoreboard STORE.db[:SWEEP]... --facts NAME -o FILE [OPTION]...\n"
              "steal-timeline SERIES.csv -o FILE [OPTION]...\n"
              "gantt SPANS.csv [SPANS.csv] -o FILE [OPTION]...",
     .about = "Draws a figure ('tandem list figures' names them). Axes are named by the paths of "

@@ -24,7 +24,7 @@ static const struct option_spec option[] = {
 const struct command_spec command_validate = {
     .name = "validate",
     .summary = "hold a sweep against published changes, with a scoreboard",
-    .usage = "--facts NAME|FILE STORE.db... [OPTION]...",
+    .usage = "--facts NAME|FILE STORE.db[:SWEEP]... [OPTION]...",
     .about =
         "Holds the changes that a sweep simulated against published ones, cell by cell, and prints "
         "a scoreboard: by group and overcommitment the means, the signs, the rank correlation and "

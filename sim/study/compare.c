@@ -435,7 +435,8 @@ static bool judge_loss(const struct compare *c, struct compare_row *r)
     const bool all =
         r->nnew == 0 && values_of(p->base, (int)(r->metric - metrics)) == p->base->nruns;
 
-    if (all || r->p_lost * (double)c->nrows <= 1 - c->rules.confidence) {
+    /* Half of the level: differences to the worse use the other half, one side of theirs. */
+    if (all || 2 * r->p_lost * (double)c->nrows <= 1 - c->rules.confidence) {
         r->verdict = r->metric->better == BETTER_NONE ? VERDICT_CHANGED : VERDICT_WORSE;
         r->note = r->nnew == 0 ? "it has no value any more" : "fewer runs have a value than before";
     } else if (r->nbase == 0 && p->base->partial) {

@@ -15,8 +15,10 @@
  *  - `same`: within the margin is shown. `better`, `worse`: it differs, and by more than the margin as
  *    measured. `changed`: that, of a metric that is neither good nor bad. `undecided`: none is shown.
  *
- * So the chance of one or more false `worse` among unchanged metrics is at most 1 - confidence, and half of
- * that in effect, as the test has two sides.
+ * Runs without a value are counted: all gone is worse, significantly fewer too (Fisher's exact test).
+ *
+ * So the chance of one or more false `worse` among unchanged metrics is at most 1 - confidence: half of it for
+ * differences, as their test has two sides, and half for values that vanished by chance.
  */
 #ifndef SIM_STUDY_COMPARE_H
 #define SIM_STUDY_COMPARE_H
